@@ -1,0 +1,107 @@
+"""Decide, without a model call, what stays in a context window, fades and comes back.
+
+Public names are loaded on first use, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from langchain_memkit.core.decay import ForgetConfig, should_forget
+    from langchain_memkit.core.eviction import (
+        ContextEpisode,
+        EpisodeKind,
+        EvictionPlan,
+        plan_eviction,
+    )
+    from langchain_memkit.core.retention import (
+        EvidenceCapsule,
+        RetentionCandidate,
+        RetentionReport,
+        recoverability,
+        retain_within_budget,
+    )
+    from langchain_memkit.core.tokens import estimate_tokens
+    from langchain_memkit.exceptions import (
+        BudgetExceededError,
+        CounterError,
+        EvidenceChangedError,
+        EvidenceNotFoundError,
+        InvalidInputError,
+        MemkitError,
+        MemoryNotFoundError,
+        MissingExtraError,
+        StoreError,
+        StoreVersionError,
+        UnsafeNameError,
+    )
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "core.decay": ("ForgetConfig", "should_forget"),
+    "core.eviction": (
+        "ContextEpisode",
+        "EpisodeKind",
+        "EvictionPlan",
+        "plan_eviction",
+    ),
+    "core.retention": (
+        "EvidenceCapsule",
+        "RetentionCandidate",
+        "RetentionReport",
+        "recoverability",
+        "retain_within_budget",
+    ),
+    "core.tokens": ("estimate_tokens",),
+    "exceptions": (
+        "BudgetExceededError",
+        "CounterError",
+        "EvidenceChangedError",
+        "EvidenceNotFoundError",
+        "InvalidInputError",
+        "MemkitError",
+        "MemoryNotFoundError",
+        "MissingExtraError",
+        "StoreError",
+        "StoreVersionError",
+        "UnsafeNameError",
+    ),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [  # noqa: PLE0604 - the table above is the one list of names
+    "__version__",
+    *sorted(_HOME_OF),
+]
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name on first use.
+
+    Args:
+        name: A name of `__all__`.
+
+    Returns:
+        What it names.
+
+    Raises:
+        AttributeError: There is no such name.
+    """
+    if name not in _HOME_OF:
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    value: object = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names.
+
+    Returns:
+        The names, sorted.
+    """
+    return sorted({*globals(), *__all__})

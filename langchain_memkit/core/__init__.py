@@ -1,0 +1,1 @@
+"""Pure policy: no clock, no I/O, no randomness, no LangChain."""

@@ -1,0 +1,187 @@
+"""Policy 1: which evidence stays within reach under a token budget.
+
+Source: *EMBER: Efficient Memory via Budgeted Evidence Retention*, arXiv 2606.05894.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from langchain_memkit.core.models import (
+    Count,
+    Finite,
+    FrozenModel,
+    check_count,
+)
+from langchain_memkit.core.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
+from langchain_memkit.exceptions import InvalidInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = [
+    "HALF_LIFE_HOURS",
+    "EvidenceCapsule",
+    "RetentionCandidate",
+    "RetentionReport",
+    "recoverability",
+    "retain_within_budget",
+]
+
+HALF_LIFE_HOURS = 168
+"""Age at which the freshness of a piece of evidence has halved: one week."""
+
+_ACCESS_SMOOTHING = 5
+_SMALLEST_EXCERPT_TOKENS = 16
+
+
+class RetentionCandidate(FrozenModel):
+    """A piece of evidence that may be kept.
+
+    Attributes:
+        id: Its key.
+        content: The full text.
+        access_count: How often it was used so far.
+        age_hours: Hours since its last use; a negative age counts as 0.
+        retrieval_score: How well it matched; higher is better.
+
+    Example:
+        >>> RetentionCandidate(id="a", content="Kites need wind.").access_count
+        0
+    """
+
+    id: str
+    content: str
+    access_count: Count = 0
+    age_hours: Finite = 0.0
+    retrieval_score: Finite = 0.0
+
+
+class EvidenceCapsule(FrozenModel):
+    """A short verbatim excerpt and the key that fetches the full text.
+
+    Attributes:
+        id: Identifier of the candidate.
+        retrieval_key: What fetches the full text.
+        excerpt: The segments' texts, joined by ` … `.
+        tokens: What the capsule costs, key included.
+        recoverability: From 0 to 1, see `recoverability`.
+        segments: Half-open spans of code points into the content.
+    """
+
+    id: str
+    retrieval_key: str
+    excerpt: str
+    tokens: Count
+    recoverability: Finite
+    segments: tuple[tuple[int, int], ...] = ()
+
+
+class RetentionReport(FrozenModel):
+    """What was kept under a budget.
+
+    Attributes:
+        budget_tokens: The budget.
+        retained_tokens: What the capsules cost together.
+        capsules: What was kept, best first.
+        candidates_examined: How many candidates there were.
+        dropped: How many of them are in no capsule.
+    """
+
+    budget_tokens: Count
+    retained_tokens: Count
+    capsules: tuple[EvidenceCapsule, ...] = ()
+    candidates_examined: Count = 0
+    dropped: Count = 0
+
+
+def recoverability(age_hours: float, access_count: int) -> float:
+    """Score how likely evidence is to be needed again, from its age and its use.
+
+    Formula (EMBER, arXiv 2606.05894):
+    `0.5 ** (max(age, 0) / 168) * (access + 1) / (access + 1 + 5)`.
+
+    Args:
+        age_hours: Hours since the last use; a negative age counts as 0.
+        access_count: How often it was used, at least 0.
+
+    Returns:
+        A number from 0 to 1.
+
+    Raises:
+        InvalidInputError: The age is NaN or infinite, or the count is no whole
+            number of at least 0.
+
+    Example:
+        >>> round(recoverability(168, 4), 6)
+        0.25
+    """
+    check_count("access_count", access_count)
+    if not abs(age_hours) < float("inf"):
+        raise InvalidInputError("age_hours", "must be a finite number", age_hours)
+    freshness = 0.5 ** (max(age_hours, 0.0) / HALF_LIFE_HOURS)
+    used = access_count + 1
+    return float(freshness * used / (used + _ACCESS_SMOOTHING))
+
+
+def retain_within_budget(
+    candidates: Iterable[RetentionCandidate],
+    budget_tokens: int,
+    excerpt_tokens: int = 64,
+) -> RetentionReport:
+    """Keep a verbatim prefix of the most recoverable candidates under a budget.
+
+    Candidates are ranked by recoverability, then by retrieval score, both descending,
+    then by input order. A capsule costs its key plus its prefix; packing stops once
+    what is left cannot fund a key and 16 tokens of text.
+    Source: EMBER, arXiv 2606.05894.
+
+    Args:
+        candidates: What may be kept.
+        budget_tokens: Tokens for keys and excerpts together, at least 0.
+        excerpt_tokens: Longest prefix of one candidate, in tokens, at least 0.
+
+    Returns:
+        The capsules, best first, and the totals.
+
+    Raises:
+        InvalidInputError: A budget is no whole number of at least 0.
+
+    Example:
+        >>> wind = RetentionCandidate(id="a", content="Kites need wind.")
+        >>> retain_within_budget([wind], 20).capsules[0].excerpt
+        'Kites need wind.'
+    """
+    check_count("budget_tokens", budget_tokens)
+    check_count("excerpt_tokens", excerpt_tokens)
+    scored = [(recoverability(c.age_hours, c.access_count), c) for c in candidates]
+    scored.sort(key=lambda pair: (-pair[0], -pair[1].retrieval_score))
+    capsules: list[EvidenceCapsule] = []
+    left = budget_tokens
+    for score, candidate in scored:
+        room = left - estimate_tokens(candidate.id)
+        if room < _SMALLEST_EXCERPT_TOKENS:
+            break
+        capsules.append(_prefix(candidate, score, min(room, excerpt_tokens)))
+        left -= capsules[-1].tokens
+    return RetentionReport(
+        budget_tokens=budget_tokens,
+        retained_tokens=budget_tokens - left,
+        capsules=tuple(capsules),
+        candidates_examined=len(scored),
+        dropped=len(scored) - len(capsules),
+    )
+
+
+def _prefix(
+    candidate: RetentionCandidate, score: float, tokens: int
+) -> EvidenceCapsule:
+    excerpt = candidate.content[: tokens * CHARACTERS_PER_TOKEN]
+    return EvidenceCapsule(
+        id=candidate.id,
+        retrieval_key=candidate.id,
+        excerpt=excerpt,
+        tokens=estimate_tokens(candidate.id) + estimate_tokens(excerpt),
+        recoverability=score,
+        segments=((0, len(excerpt)),) if excerpt else (),
+    )

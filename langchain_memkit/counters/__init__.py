@@ -1,0 +1,1 @@
+"""Token counters: one module each, the optional ones named after their extra."""

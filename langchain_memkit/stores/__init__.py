@@ -1,0 +1,1 @@
+"""Memory stores: one module each, the optional ones named after their extra."""
