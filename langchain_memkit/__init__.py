@@ -24,6 +24,8 @@ if TYPE_CHECKING:
         retain_within_budget,
     )
     from langchain_memkit.core.tokens import estimate_tokens
+    from langchain_memkit.counters.approximate import ApproximateCounter
+    from langchain_memkit.counters.tiktoken import TiktokenCounter
     from langchain_memkit.exceptions import (
         BudgetExceededError,
         CounterError,
@@ -56,6 +58,8 @@ _HOMES = {
         "retain_within_budget",
     ),
     "core.tokens": ("estimate_tokens",),
+    "counters.approximate": ("ApproximateCounter",),
+    "counters.tiktoken": ("TiktokenCounter",),
     "exceptions": (
         "BudgetExceededError",
         "CounterError",

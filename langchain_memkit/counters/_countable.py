@@ -1,0 +1,164 @@
+"""What of a message a counter has to price: texts, calls, images and files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, ToolCall
+
+__all__ = ["Countable", "countable", "role_of"]
+
+_ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
+_IMAGES = frozenset(
+    {"image", "image_url", "input_image", "computer_screenshot", "image_generation"}
+)
+_FILES = frozenset(
+    {"file", "input_file", "document", "audio", "input_audio", "video", "media"}
+)
+_CALLS = {"tool_use": "id", "tool_call": "id", "function_call": "call_id"}
+_OPAQUE = frozenset(
+    {
+        "encrypted_content",
+        "encrypted_index",
+        "signature",
+        "thought_signature",
+        "thoughtSignature",
+    }
+)
+_ARGUMENTS = frozenset({"args", "arguments", "input"})
+_PAYLOADS = frozenset({"b64_json", "base64", "data", "file_data"})
+_SHORT_PAYLOAD = 1024
+
+
+@dataclass(slots=True)
+class Countable:
+    """The parts of a message that cost tokens.
+
+    Attributes:
+        texts: Texts, and the `repr` of blocks that are neither text nor binary.
+        calls: Tool calls that no content block repeats.
+        images: Images at any depth.
+        files: Files, audio and video at any depth.
+    """
+
+    texts: list[str] = field(default_factory=list)
+    calls: list[ToolCall] = field(default_factory=list)
+    images: int = 0
+    files: int = 0
+
+
+def role_of(message: BaseMessage) -> str:
+    """Name the role that a message is sent with.
+
+    Args:
+        message: Any message.
+
+    Returns:
+        The role in OpenAI's terms.
+
+    Example:
+        >>> from langchain_core.messages import HumanMessage
+        >>> role_of(HumanMessage("hi"))
+        'user'
+    """
+    if isinstance(message, ChatMessage):
+        return message.role
+    if message.type == "system":
+        return str(message.additional_kwargs.get("__openai_role__", "system"))
+    return _ROLES.get(message.type, message.type)
+
+
+def countable(message: BaseMessage) -> Countable:
+    """Take a message apart into what costs tokens.
+
+    Args:
+        message: Any message; it is not changed.
+
+    Returns:
+        Its texts, calls, images and files.
+
+    Example:
+        >>> from langchain_core.messages import HumanMessage
+        >>> countable(HumanMessage("hi")).texts
+        ['hi']
+    """
+    parts = Countable()
+    content: object = message.content
+    if isinstance(content, str):
+        parts.texts.append(content)
+    elif isinstance(content, list):
+        for block in content:
+            _add_block(parts, block)
+    else:
+        parts.texts.append(repr(content))
+    if isinstance(message, AIMessage) and message.tool_calls:
+        shown = _call_ids(content)
+        parts.calls.extend(c for c in message.tool_calls if c["id"] not in shown)
+    return parts
+
+
+def _call_ids(content: object) -> set[object]:
+    if not isinstance(content, list):
+        return set()
+    dicts = (block for block in content if isinstance(block, dict))
+    return {b.get(_CALLS[b["type"]]) for b in dicts if b.get("type") in _CALLS}
+
+
+def _add_block(parts: Countable, block: object) -> None:
+    if isinstance(block, str):
+        parts.texts.append(block)
+    elif isinstance(block, Mapping) and block.get("type") == "text":
+        text = block.get("text")
+        parts.texts.append(text if isinstance(text, str) else str(text or ""))
+    else:
+        lean = _without_binaries(parts, block)
+        if lean is not None:
+            parts.texts.append(repr(lean))
+
+
+def _without_binaries(parts: Countable, value: object) -> object:
+    if isinstance(value, Mapping):
+        return _lean_mapping(parts, value)
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        lean = (_without_binaries(parts, item) for item in value)
+        return [item for item in lean if item is not None]
+    return value
+
+
+def _lean_mapping(parts: Countable, block: Mapping[str, object]) -> object:
+    kind = block.get("type")
+    if isinstance(kind, str) and kind in _IMAGES:
+        parts.images += 1
+        return None
+    if isinstance(kind, str) and kind in _FILES and not _is_plain_text(block):
+        parts.files += 1
+        return None
+    lean: dict[str, object] = {}
+    for key, value in block.items():
+        if key in _ARGUMENTS:
+            lean[key] = value
+        elif key in _OPAQUE or (kind == "redacted_thinking" and key == "data"):
+            continue
+        elif key in _PAYLOADS and _is_payload(value):
+            parts.files += 1
+        else:
+            lean[key] = _without_binaries(parts, value)
+    return lean
+
+
+def _is_plain_text(block: Mapping[str, object]) -> bool:
+    source = block.get("source")
+    if isinstance(source, Mapping):
+        return source.get("type") in {"text", "content"}
+    return source == "text" or block.get("source_type") == "text"
+
+
+def _is_payload(value: object) -> bool:
+    if isinstance(value, bytes):
+        return True
+    return (
+        isinstance(value, str)
+        and len(value) > _SHORT_PAYLOAD
+        and not any(map(str.isspace, value[:_SHORT_PAYLOAD]))
+    )
