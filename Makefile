@@ -1,0 +1,39 @@
+# Two commands for a newcomer: `make demo` and `make test`. Each makes what it needs.
+SHELL := /bin/bash
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+WORKERS ?= 2
+
+.PHONY: help demo test lint docs bench lowest newest browser clean
+
+help:  ## List the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | column -t -s:
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade pip
+
+$(VENV)/.demo: pyproject.toml | $(BIN)/python
+	$(PIP) install --editable ".[agents,sql]"
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	$(PIP) install --editable ".[dev]"
+	@touch $@ $(VENV)/.demo
+
+demo: $(VENV)/.demo  ## Run a scripted agent on a small budget: no key, no network
+	$(BIN)/python examples/agent_session.py
+
+test: $(VENV)/.dev  ## Run all tests, with branch coverage
+	$(BIN)/pytest -n $(WORKERS) --cov --cov-report=term --pyargs tests langchain_memkit
+
+lint: $(VENV)/.dev  ## Run the linters, the type checker and the import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+clean:  ## Remove what the other targets made
+	rm -rf .venv* .build build dist site .coverage* .*_cache
