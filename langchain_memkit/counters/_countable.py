@@ -1,13 +1,25 @@
-"""What of a message a counter has to price: texts, calls, images and files."""
+"""What of a message a counter has to price, and the price that needs no table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, ToolCall
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    ChatMessage,
+    HumanMessage,
+    ToolCall,
+    ToolMessage,
+)
 
-__all__ = ["Countable", "countable", "role_of"]
+from langchain_memkit.core.scripts import estimate_script_tokens
+from langchain_memkit.core.tokens import CHARACTERS_PER_TOKEN
+
+__all__ = ["Countable", "approximate_tokens", "countable", "role_of"]
+
+_TOKENS_PER_MESSAGE = 3
 
 _ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
 _IMAGES = frozenset(
@@ -96,6 +108,54 @@ def countable(message: BaseMessage) -> Countable:
         shown = _call_ids(content)
         parts.calls.extend(c for c in message.tool_calls if c["id"] not in shown)
     return parts
+
+
+def approximate_tokens(
+    message: BaseMessage,
+    *,
+    tokens_per_image: int,
+    tokens_per_file: int,
+    script_aware: bool = False,
+) -> int:
+    """Price a message without a table: its characters by four, plus 3.
+
+    Args:
+        message: Any message; it is not changed.
+        tokens_per_image: Flat price of an image.
+        tokens_per_file: Flat price of a file.
+        script_aware: Price words, digits, signs and scripts apart instead.
+
+    Returns:
+        Tokens, at least 3.
+
+    Example:
+        >>> from langchain_core.messages import HumanMessage
+        >>> approximate_tokens(
+        ...     HumanMessage("hi"), tokens_per_image=0, tokens_per_file=0
+        ... )
+        5
+    """
+    content = message.content
+    if type(message) is HumanMessage and isinstance(content, str) and not message.name:
+        # the commonest case, without the detour
+        return _price([content, "user"], script_aware) + _TOKENS_PER_MESSAGE
+    parts = countable(message)
+    texts = parts.texts
+    if parts.calls:
+        texts.append(repr(parts.calls))
+    if isinstance(message, ToolMessage):
+        texts.append(message.tool_call_id)
+    texts.append(role_of(message))
+    if message.name:
+        texts.append(message.name)
+    flat = parts.images * tokens_per_image + parts.files * tokens_per_file
+    return _price(texts, script_aware) + flat + _TOKENS_PER_MESSAGE
+
+
+def _price(texts: list[str], script_aware: bool) -> int:  # noqa: FBT001 - an inner helper
+    if script_aware:
+        return sum(map(estimate_script_tokens, texts))
+    return -(-sum(map(len, texts)) // CHARACTERS_PER_TOKEN)
 
 
 def _call_ids(content: object) -> set[object]:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import BaseMessage
 
 from langchain_memkit.core.models import check_count
 from langchain_memkit.core.scripts import estimate_script_tokens
-from langchain_memkit.core.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
-from langchain_memkit.counters._countable import countable, role_of
+from langchain_memkit.core.tokens import estimate_tokens
+from langchain_memkit.counters._countable import approximate_tokens
 
 __all__ = ["ApproximateCounter"]
-
-_TOKENS_PER_MESSAGE = 3
 
 
 class ApproximateCounter:
@@ -104,23 +102,9 @@ class ApproximateCounter:
         return self.count_messages(messages)
 
     def _count_one(self, message: BaseMessage) -> int:
-        if type(message) is HumanMessage and not message.name:
-            content = message.content
-            if isinstance(content, str):  # the commonest case, without the detour
-                return self._price([content, "user"]) + _TOKENS_PER_MESSAGE
-        parts = countable(message)
-        texts = parts.texts
-        if parts.calls:
-            texts.append(repr(parts.calls))
-        if isinstance(message, ToolMessage):
-            texts.append(message.tool_call_id)
-        texts.append(role_of(message))
-        if message.name:
-            texts.append(message.name)
-        flat = parts.images * self.tokens_per_image + parts.files * self.tokens_per_file
-        return self._price(texts) + flat + _TOKENS_PER_MESSAGE
-
-    def _price(self, texts: list[str]) -> int:
-        if self.script_aware:
-            return sum(map(estimate_script_tokens, texts))
-        return -(-sum(map(len, texts)) // CHARACTERS_PER_TOKEN)
+        return approximate_tokens(
+            message,
+            tokens_per_image=self.tokens_per_image,
+            tokens_per_file=self.tokens_per_file,
+            script_aware=self.script_aware,
+        )

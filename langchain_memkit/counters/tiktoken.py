@@ -13,8 +13,12 @@ from typing import TYPE_CHECKING, Literal
 from langchain_core.messages import BaseMessage, ToolMessage
 
 from langchain_memkit.core.models import check_choice, check_count
-from langchain_memkit.counters._countable import Countable, countable
-from langchain_memkit.counters.approximate import ApproximateCounter
+from langchain_memkit.core.tokens import estimate_tokens
+from langchain_memkit.counters._countable import (
+    Countable,
+    approximate_tokens,
+    countable,
+)
 from langchain_memkit.exceptions import (
     CounterError,
     InvalidInputError,
@@ -89,7 +93,6 @@ class TiktokenCounter:
             check_choice("fallback", fallback, ("approximate",))
         self.tokens_per_image = check_count("tokens_per_image", tokens_per_image)
         self.tokens_per_file = check_count("tokens_per_file", tokens_per_file)
-        self._approximate: ApproximateCounter | None = None
         self._encoding: tiktoken.Encoding | None = None
         try:
             self._encoding = _load(encoding, model)
@@ -97,9 +100,6 @@ class TiktokenCounter:
             if fallback is None:
                 raise
             _logger.warning("counting approximately instead: %s", error)
-            self._approximate = ApproximateCounter(
-                tokens_per_image=tokens_per_image, tokens_per_file=tokens_per_file
-            )
 
     def __repr__(self) -> str:
         """Name what is counted with.
@@ -120,7 +120,7 @@ class TiktokenCounter:
             Tokens, at least 0; the empty text has none.
         """
         if self._encoding is None:
-            return ApproximateCounter().count_text(text)
+            return estimate_tokens(text)
         return len(self._encoding.encode_ordinary(text))
 
     def count_messages(self, messages: Sequence[BaseMessage]) -> int:
@@ -132,8 +132,6 @@ class TiktokenCounter:
         Returns:
             Tokens, at least 0.
         """
-        if self._approximate is not None:
-            return self._approximate.count_messages(messages)
         return sum(map(self._count_one, messages))
 
     def __call__(self, messages: Sequence[BaseMessage]) -> int:
@@ -148,6 +146,12 @@ class TiktokenCounter:
         return self.count_messages(messages)
 
     def _count_one(self, message: BaseMessage) -> int:
+        if self._encoding is None:
+            return approximate_tokens(
+                message,
+                tokens_per_image=self.tokens_per_image,
+                tokens_per_file=self.tokens_per_file,
+            )
         parts = countable(message)
         texts = [*parts.texts, *_call_texts(parts)]
         if isinstance(message, ToolMessage):
