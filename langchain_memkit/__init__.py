@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from langchain_memkit.core.budget import BudgetSplit, ContextBudget
     from langchain_memkit.core.decay import ForgetConfig, should_forget
     from langchain_memkit.core.eviction import (
         ContextEpisode,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "core.budget": ("BudgetSplit", "ContextBudget"),
     "core.decay": ("ForgetConfig", "should_forget"),
     "core.eviction": (
         "ContextEpisode",
