@@ -3,7 +3,7 @@ SHELL := /bin/bash
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 WORKERS ?= 2
 
 .PHONY: help demo test lint docs bench lowest newest browser clean
@@ -34,6 +34,21 @@ lint: $(VENV)/.dev  ## Run the linters, the type checker and the import contract
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: $(VENV)/.dev  ## Build the documentation, warnings are errors
+	$(BIN)/mkdocs build --quiet --strict --site-dir site
+
+lowest:  ## Run the tests with the lowest direct versions
+	$(PYTHON) -m venv --clear .venv-lowest
+	.venv-lowest/bin/python -m pip install -qq uv
+	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct --editable ".[test]"
+	.venv-lowest/bin/pytest -n $(WORKERS) --pyargs tests langchain_memkit
+
+newest:  ## Run the tests with the newest versions of everything
+	$(PYTHON) -m venv --clear .venv-newest
+	.venv-newest/bin/python -m pip install -qq --upgrade pip
+	.venv-newest/bin/python -m pip install -qq --upgrade --upgrade-strategy eager --editable ".[dev]"
+	.venv-newest/bin/pytest -n $(WORKERS) --pyargs tests langchain_memkit
 
 clean:  ## Remove what the other targets made
 	rm -rf .venv* .build build dist site .coverage* .*_cache
