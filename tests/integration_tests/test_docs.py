@@ -3,6 +3,7 @@
 import contextlib
 import io
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,9 @@ EXAMPLE_BY_LINE = 30
 def steps(page):
     """Pair each Python block of a page with the output block that follows it."""
     blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
-    follows = [*blocks[1:], ("", "")]
     return [
         (code, after[1] if after[0] == "text" else None)
-        for (kind, code), after in zip(blocks, follows, strict=True)
+        for (kind, code), after in pairwise([*blocks, ("", "")])
         if kind == "python"
     ]
 
