@@ -40,6 +40,14 @@ if TYPE_CHECKING:
         StoreVersionError,
         UnsafeNameError,
     )
+    from langchain_memkit.retriever import (
+        CapsuleCompressor,
+        CapsuleRetriever,
+        InMemoryAccessLog,
+        RecentDocstore,
+        format_capsules,
+        report_of,
+    )
 
 __version__ = "0.1.0"
 
@@ -74,6 +82,14 @@ _HOMES = {
         "StoreError",
         "StoreVersionError",
         "UnsafeNameError",
+    ),
+    "retriever": (
+        "CapsuleCompressor",
+        "CapsuleRetriever",
+        "InMemoryAccessLog",
+        "RecentDocstore",
+        "format_capsules",
+        "report_of",
     ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -6,12 +6,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from langchain_core.documents import Document
     from langchain_core.messages import BaseMessage
 
-__all__ = ["Archive", "ArchiveEntry", "Clock", "Source", "TokenCounter"]
+__all__ = [
+    "AccessLog",
+    "AccessTally",
+    "Archive",
+    "ArchiveEntry",
+    "Clock",
+    "Docstore",
+    "Source",
+    "TokenCounter",
+]
 
 Source = Literal["developer", "user", "assistant", "tool"]
 """Who wrote a memory."""
@@ -126,4 +136,126 @@ class Archive(Protocol):
 
         Raises:
             StoreError: They could not be written.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class AccessTally:
+    """How a piece of evidence was used so far.
+
+    Attributes:
+        count: How often it was packed.
+        last_at: When it was packed last, with a time zone.
+    """
+
+    count: int
+    last_at: datetime
+
+
+@runtime_checkable
+class AccessLog(Protocol):
+    """Counts how often a text was packed, and remembers when that was last.
+
+    Laws:
+        1. A key that was never recorded is absent from what `read` returns.
+        2. `record` adds one to the count of each distinct key, and `last_at` never
+           moves back.
+        3. Two recordings at once, in threads or processes that share the log, both
+           count.
+        4. `aread` and `arecord` do the same without blocking the event loop.
+    """
+
+    def read(self, keys: Sequence[str]) -> Mapping[str, AccessTally]:
+        """Tell how texts were used so far.
+
+        Args:
+            keys: Names of the texts, by their content.
+
+        Returns:
+            The tallies of those that were recorded.
+
+        Raises:
+            StoreError: The log could not be read.
+        """
+
+    async def aread(self, keys: Sequence[str]) -> Mapping[str, AccessTally]:
+        """Tell how texts were used so far, without blocking the event loop.
+
+        Args:
+            keys: Names of the texts, by their content.
+
+        Returns:
+            The tallies of those that were recorded.
+
+        Raises:
+            StoreError: The log could not be read.
+        """
+
+    def record(self, keys: Sequence[str], *, at: datetime) -> None:
+        """Count one use of each text.
+
+        Args:
+            keys: Names of the texts, by their content.
+            at: Now, with a time zone.
+
+        Raises:
+            StoreError: The log could not be written.
+        """
+
+    async def arecord(self, keys: Sequence[str], *, at: datetime) -> None:
+        """Count one use of each text, without blocking the event loop.
+
+        Args:
+            keys: Names of the texts, by their content.
+            at: Now, with a time zone.
+
+        Raises:
+            StoreError: The log could not be written.
+        """
+
+
+@runtime_checkable
+class Docstore(Protocol):
+    """Keeps full documents under their retrieval keys.
+
+    It is a part of langchain-core's `BaseStore[str, Document]`, so any of those serves.
+
+    Laws:
+        1. `mget` answers in the order of the keys, `None` for one that is not kept.
+        2. What `mset` took is what `mget` returns, until the store makes room.
+        3. `amget` and `amset` do the same without blocking the event loop.
+    """
+
+    def mget(self, keys: Sequence[str]) -> list[Document | None]:
+        """Look documents up.
+
+        Args:
+            keys: Retrieval keys.
+
+        Returns:
+            One document or `None` for each key.
+        """
+
+    async def amget(self, keys: Sequence[str]) -> list[Document | None]:
+        """Look documents up, without blocking the event loop.
+
+        Args:
+            keys: Retrieval keys.
+
+        Returns:
+            One document or `None` for each key.
+        """
+
+    def mset(self, key_value_pairs: Sequence[tuple[str, Document]]) -> None:
+        """Keep documents.
+
+        Args:
+            key_value_pairs: Retrieval keys and their documents.
+        """
+
+    async def amset(self, key_value_pairs: Sequence[tuple[str, Document]]) -> None:
+        """Keep documents, without blocking the event loop.
+
+        Args:
+            key_value_pairs: Retrieval keys and their documents.
         """

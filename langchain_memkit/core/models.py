@@ -18,6 +18,7 @@ __all__ = [
     "check_count",
     "check_positive",
     "check_share",
+    "refuse_validation",
 ]
 
 Count = Annotated[int, Field(strict=True, ge=0)]
@@ -30,7 +31,22 @@ Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 """A number from 0 to 1."""
 
 
-def _refuse(error: ValidationError) -> InvalidInputError:
+def refuse_validation(error: ValidationError) -> InvalidInputError:
+    """Turn pydantic's error into ours: the first field that breaks its rule.
+
+    Args:
+        error: What pydantic raised.
+
+    Returns:
+        The error that names the field, the rule and the value.
+
+    Example:
+        >>> try:
+        ...     BaseModel.model_validate(1)
+        ... except ValidationError as error:
+        ...     refuse_validation(error).value
+        1
+    """
     first = error.errors(include_url=False)[0]
     cause = first.get("ctx", {}).get("error")
     if isinstance(cause, InvalidInputError):
@@ -64,7 +80,7 @@ class FrozenModel(BaseModel):
         try:
             super().__init__(**data)
         except ValidationError as error:
-            raise _refuse(error) from error
+            raise refuse_validation(error) from error
 
     @classmethod
     def model_validate(cls, obj: Any, **options: Any) -> Self:  # noqa: ANN401 - as above
@@ -83,7 +99,7 @@ class FrozenModel(BaseModel):
         try:
             return super().model_validate(obj, **options)
         except ValidationError as error:
-            raise _refuse(error) from error
+            raise refuse_validation(error) from error
 
     @classmethod
     def model_validate_json(
@@ -106,7 +122,7 @@ class FrozenModel(BaseModel):
         try:
             return super().model_validate_json(json_data, **options)
         except ValidationError as error:
-            raise _refuse(error) from error
+            raise refuse_validation(error) from error
 
 
 def _is_whole(value: object) -> bool:

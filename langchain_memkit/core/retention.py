@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from langchain_memkit.core.models import (
-    Count,
-    Finite,
-    FrozenModel,
-    check_count,
+from langchain_memkit.core.capsules import (
+    CandidateOutcome,
+    EvidenceCapsule,
+    RetentionCandidate,
+    RetentionReport,
 )
+from langchain_memkit.core.keys import content_sha256
+from langchain_memkit.core.models import check_count
 from langchain_memkit.core.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
 from langchain_memkit.exceptions import InvalidInputError
 
@@ -33,66 +35,6 @@ HALF_LIFE_HOURS = 168
 
 _ACCESS_SMOOTHING = 5
 _SMALLEST_EXCERPT_TOKENS = 16
-
-
-class RetentionCandidate(FrozenModel):
-    """A piece of evidence that may be kept.
-
-    Attributes:
-        id: Its key.
-        content: The full text.
-        access_count: How often it was used so far.
-        age_hours: Hours since its last use; a negative age counts as 0.
-        retrieval_score: How well it matched; higher is better.
-
-    Example:
-        >>> RetentionCandidate(id="a", content="Kites need wind.").access_count
-        0
-    """
-
-    id: str
-    content: str
-    access_count: Count = 0
-    age_hours: Finite = 0.0
-    retrieval_score: Finite = 0.0
-
-
-class EvidenceCapsule(FrozenModel):
-    """A short verbatim excerpt and the key that fetches the full text.
-
-    Attributes:
-        id: Identifier of the candidate.
-        retrieval_key: What fetches the full text.
-        excerpt: The segments' texts, joined by ` … `.
-        tokens: What the capsule costs, key included.
-        recoverability: From 0 to 1, see `recoverability`.
-        segments: Half-open spans of code points into the content.
-    """
-
-    id: str
-    retrieval_key: str
-    excerpt: str
-    tokens: Count
-    recoverability: Finite
-    segments: tuple[tuple[int, int], ...] = ()
-
-
-class RetentionReport(FrozenModel):
-    """What was kept under a budget.
-
-    Attributes:
-        budget_tokens: The budget.
-        retained_tokens: What the capsules cost together.
-        capsules: What was kept, best first.
-        candidates_examined: How many candidates there were.
-        dropped: How many of them are in no capsule.
-    """
-
-    budget_tokens: Count
-    retained_tokens: Count
-    capsules: tuple[EvidenceCapsule, ...] = ()
-    candidates_examined: Count = 0
-    dropped: Count = 0
 
 
 def recoverability(age_hours: float, access_count: int) -> float:
@@ -154,27 +96,40 @@ def retain_within_budget(
     """
     check_count("budget_tokens", budget_tokens)
     check_count("excerpt_tokens", excerpt_tokens)
-    scored = [(recoverability(c.age_hours, c.access_count), c) for c in candidates]
-    scored.sort(key=lambda pair: (-pair[0], -pair[1].retrieval_score))
+    given = tuple(candidates)
+    scores = [recoverability(c.age_hours, c.access_count) for c in given]
+    ranked = sorted(
+        range(len(given)), key=lambda at: (-scores[at], -given[at].retrieval_score)
+    )
     capsules: list[EvidenceCapsule] = []
     left = budget_tokens
-    for score, candidate in scored:
-        room = left - estimate_tokens(candidate.id)
+    for at in ranked:
+        room = left - estimate_tokens(given[at].id)
         if room < _SMALLEST_EXCERPT_TOKENS:
             break
-        capsules.append(_prefix(candidate, score, min(room, excerpt_tokens)))
+        capsules.append(_prefix(given[at], position=at, score=scores[at], tokens=min(room, excerpt_tokens)))
         left -= capsules[-1].tokens
     return RetentionReport(
         budget_tokens=budget_tokens,
         retained_tokens=budget_tokens - left,
         capsules=tuple(capsules),
-        candidates_examined=len(scored),
-        dropped=len(scored) - len(capsules),
+        candidates_examined=len(given),
+        dropped=len(given) - len(capsules),
+        outcomes=_outcomes(given, frozenset(ranked[: len(capsules)])),
+    )
+
+
+def _outcomes(
+    given: tuple[RetentionCandidate, ...], packed: frozenset[int]
+) -> tuple[CandidateOutcome, ...]:
+    return tuple(
+        CandidateOutcome(id=c.id, outcome="packed" if at in packed else "no_budget")
+        for at, c in enumerate(given)
     )
 
 
 def _prefix(
-    candidate: RetentionCandidate, score: float, tokens: int
+    candidate: RetentionCandidate, *, position: int, score: float, tokens: int
 ) -> EvidenceCapsule:
     excerpt = candidate.content[: tokens * CHARACTERS_PER_TOKEN]
     return EvidenceCapsule(
@@ -184,4 +139,7 @@ def _prefix(
         tokens=estimate_tokens(candidate.id) + estimate_tokens(excerpt),
         recoverability=score,
         segments=((0, len(excerpt)),) if excerpt else (),
+        position=position,
+        sha256=content_sha256(candidate.content),
+        is_cut=len(excerpt) < len(candidate.content),
     )
