@@ -93,7 +93,7 @@ def value_units(
     stop_words: Collection[str] = frozenset(),
     weights: ExcerptWeights | None = None,
 ) -> ScoredTexts:
-    """Split texts into units and value each against a query.
+    r"""Split texts into units and value each against a query.
 
     Args:
         query: What is asked for.
@@ -106,7 +106,7 @@ def value_units(
         The units of each text, valued.
 
     Example:
-        >>> scored = value_units("wind", ["Sun.\\nWind."], unit_characters=99)
+        >>> scored = value_units("wind", ["Sun.\nWind."], unit_characters=99)
         >>> sun, wind = scored.texts[0].values
         >>> sun < wind
         True
@@ -114,7 +114,9 @@ def value_units(
     weights = weights or ExcerptWeights()
     terms = query_terms(query, stop_words=stop_words)
     found = [_find_terms(text, terms) for text in texts]
-    spans = [tuple(split_units(text, most_characters=unit_characters)) for text in texts]
+    spans = [
+        tuple(split_units(text, most_characters=unit_characters)) for text in texts
+    ]
     masks = [_masks(*pair) for pair in zip(spans, found, strict=True)]
     rarity = _Rarity(masks, len(terms))
     lexical = _lexical_scores(found, texts, rarity)
@@ -170,7 +172,9 @@ class _Rarity:
         known = self._shares.get(mask)
         if known is None:
             held = sum(w for bit, w in enumerate(self.weights) if mask >> bit & 1)
-            known = self._shares[mask] = min(1.0, held / self._total) if self._total else 0.0
+            known = self._shares[mask] = (
+                min(1.0, held / self._total) if self._total else 0.0
+            )
         return known
 
 

@@ -73,13 +73,19 @@ def is_safe_cut(text: str, at: int) -> bool:
         return before != "\r" or after != "\n"
     if before.isascii() and after.isascii():
         return True
-    if _extends(after) or before == _ZERO_WIDTH_JOINER or before in _PREPENDS:
-        return False
-    if _ends_in_virama(text, at):
-        return False
-    if _is_regional(before) and _is_regional(after):
-        return False
-    return not (_is_jamo(before) and (_is_jamo(after) or "\uac00" <= after <= "\ud7a3"))
+    return not _is_bound(text, at)
+
+
+def _is_bound(text: str, at: int) -> bool:
+    before, after = text[at - 1], text[at]
+    return (
+        _extends(after)
+        or before == _ZERO_WIDTH_JOINER
+        or before in _PREPENDS
+        or _ends_in_virama(text, at)
+        or (_is_regional(before) and _is_regional(after))
+        or (_is_jamo(before) and (_is_jamo(after) or "\uac00" <= after <= "\ud7a3"))
+    )
 
 
 def floor_cut(text: str, at: int, *, floor: int = 0) -> int:

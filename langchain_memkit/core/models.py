@@ -41,11 +41,12 @@ def refuse_validation(error: ValidationError) -> InvalidInputError:
         The error that names the field, the rule and the value.
 
     Example:
+        >>> from pydantic import TypeAdapter
         >>> try:
-        ...     BaseModel.model_validate(1)
+        ...     TypeAdapter(Count).validate_python(-1)
         ... except ValidationError as error:
         ...     refuse_validation(error).value
-        1
+        -1
     """
     first = error.errors(include_url=False)[0]
     cause = first.get("ctx", {}).get("error")

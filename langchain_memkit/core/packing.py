@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from langchain_memkit.core.excerpts import TextUnits
-    from langchain_memkit.core.units import Span
 
 __all__ = ["PackCosts", "PackText", "Pick", "pack_units"]
 

@@ -107,7 +107,14 @@ def retain_within_budget(
         room = left - estimate_tokens(given[at].id)
         if room < _SMALLEST_EXCERPT_TOKENS:
             break
-        capsules.append(_prefix(given[at], position=at, score=scores[at], tokens=min(room, excerpt_tokens)))
+        capsules.append(
+            _prefix(
+                given[at],
+                position=at,
+                score=scores[at],
+                tokens=min(room, excerpt_tokens),
+            )
+        )
         left -= capsules[-1].tokens
     return RetentionReport(
         budget_tokens=budget_tokens,

@@ -22,6 +22,7 @@ _UNSPACED = re.compile(
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
 
+
 @dataclass(frozen=True, slots=True)
 class QueryTerm:
     """A word of a query, in the form in which texts are searched for it.

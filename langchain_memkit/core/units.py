@@ -30,7 +30,7 @@ _CLAUSE_END = re.compile(r"[,;:–—]\s++|[、，；：،؛]\s*+|\s[-–—]\s"
 
 
 def split_units(text: str, *, most_characters: int) -> list[Span]:
-    """Split a text into what may be sent alone.
+    r"""Split a text into what may be sent alone.
 
     Args:
         text: Any text.
@@ -40,7 +40,7 @@ def split_units(text: str, *, most_characters: int) -> list[Span]:
         The units in order, none of them empty or only white space.
 
     Example:
-        >>> split_units("Kites need wind.\\nTides turn.", most_characters=99)
+        >>> split_units("Kites need wind.\nTides turn.", most_characters=99)
         [(0, 16), (17, 28)]
     """
     longest_line = min(_LINE_CHARACTERS, most_characters)

@@ -146,7 +146,7 @@ def _capsule(keyed: Keyed, at: int, units: Sequence[PlannedUnit]) -> EvidenceCap
 def _is_cut(content: str, segments: Sequence[Span]) -> bool:
     start, end = segments[0][0], segments[-1][1]
     outside = content[:start] + content[end:]
-    return len(segments) > 1 or bool(outside) and not outside.isspace()
+    return len(segments) > 1 or (bool(outside) and not outside.isspace())
 
 
 def _retention_candidate(keyed: Keyed, at: int) -> RetentionCandidate:

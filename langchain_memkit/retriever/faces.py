@@ -8,14 +8,17 @@ from typing import Any, Literal
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
-    Callbacks,
     CallbackManagerForRetrieverRun,
+    Callbacks,
 )
 from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.messages import BaseMessage
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
-from langchain_core.runnables.utils import ConfigurableFieldSpec, get_unique_config_specs
+from langchain_core.runnables.utils import (
+    ConfigurableFieldSpec,
+    get_unique_config_specs,
+)
 from pydantic import field_validator
 from typing_extensions import override
 
@@ -55,7 +58,7 @@ class CapsuleRetriever(CapsuleSettings, BaseRetriever):
         ... )
         >>> [document] = retriever.invoke("wind")
         >>> document.metadata["capsule"]["retrieval_key"]
-        'e3b0c442'
+        '3d46b46d'
     """
 
     base_retriever: Any
@@ -153,10 +156,10 @@ class CapsuleCompressor(CapsuleSettings, BaseDocumentCompressor):
 
     Example:
         >>> from langchain_core.documents import Document
-        >>> compressor = CapsuleCompressor(budget_tokens=20)
-        >>> notes = [Document("Tides turn twice a day. Kites need wind to rise.")]
+        >>> compressor = CapsuleCompressor(budget_tokens=16)
+        >>> notes = [Document("Tides turn twice a day."), Document("Kites need wind.")]
         >>> compressor.compress_documents(notes, "wind")[0].page_content
-        'Kites need wind to rise.'
+        'Kites need wind.'
     """
 
     output: Output = "capsules"

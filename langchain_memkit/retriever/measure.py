@@ -13,7 +13,9 @@ from langchain_memkit.protocols import TokenCounter
 
 __all__ = ["AnyCounter", "is_estimate", "text_counter"]
 
-AnyCounter = Literal["approximate"] | TokenCounter | Callable[[Sequence[BaseMessage]], int]
+AnyCounter = (
+    Literal["approximate"] | TokenCounter | Callable[[Sequence[BaseMessage]], int]
+)
 """What `token_counter` accepts."""
 
 
@@ -60,7 +62,7 @@ def text_counter(counter: AnyCounter) -> Callable[[str], int]:
 
 def _checked(count: Callable[[str], int]) -> Callable[[str], int]:
     def counted(text: str) -> int:
-        tokens = count(text)
+        tokens: object = count(text)
         if not isinstance(tokens, int) or isinstance(tokens, bool) or tokens < 0:
             raise CounterError(
                 "token_counter", "must return a whole number of at least 0", tokens

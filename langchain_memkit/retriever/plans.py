@@ -7,7 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from langchain_memkit.core.capsules import Outcome
-from langchain_memkit.core.excerpts import ExcerptWeights, ScoredTexts, TextUnits, value_units
+from langchain_memkit.core.excerpts import (
+    ExcerptWeights,
+    ScoredTexts,
+    TextUnits,
+    value_units,
+)
 from langchain_memkit.core.packing import PackCosts, PackText, Pick, pack_units
 from langchain_memkit.core.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
 from langchain_memkit.retriever.keys import KEY_CHARACTERS

@@ -71,9 +71,7 @@ def capsule_documents(
         Copies whose content is the excerpt.
     """
     packed = {capsule.position for capsule in report.capsules}
-    left_out = [
-        _fate(report, at) for at in range(len(documents)) if at not in packed
-    ]
+    left_out = [_fate(report, at) for at in range(len(documents)) if at not in packed]
     totals = _totals(report)
     return [
         _with_capsule(
@@ -144,7 +142,7 @@ def capsules_of(
     items = list(source)
     given = [item for item in items if isinstance(item, EvidenceCapsule)]
     rest = [item for item in items if not isinstance(item, EvidenceCapsule)]
-    carried = _ranked_capsules([document.metadata for document in rest])
+    carried = _ranked_capsules([cast("Document", item).metadata for item in rest])
     return list({c.retrieval_key: c for c in (*carried[::-1], *given[::-1])}.values())[
         ::-1
     ]

@@ -76,7 +76,7 @@ class CapsuleSettings(BaseModel):
     excerpt_tokens: PositiveSetting = 128
     strategy: Literal["query", "prefix"] = "query"
     ranking: Literal["relevance", "recoverability"] = "relevance"
-    token_counter: Any = "approximate"
+    token_counter: Any = "approximate"  # noqa: S105 - counts, no secret
     access_log: Any = None
     docstore: Any = None
     max_per_document: PositiveSetting | None = None
@@ -84,7 +84,9 @@ class CapsuleSettings(BaseModel):
     stop_words: frozenset[str] = frozenset()
     weights: ExcerptWeights = ExcerptWeights()
     clock: Callable[[], datetime] | None = None
-    _hashes: Recent[str] = PrivateAttr(default_factory=lambda: Recent(_REMEMBERED_HASHES))
+    _hashes: Recent[str] = PrivateAttr(
+        default_factory=lambda: Recent(_REMEMBERED_HASHES)
+    )
 
     def __init__(self, **data: Any) -> None:  # noqa: ANN401 - pydantic's own contract
         """Check the settings.
@@ -108,7 +110,9 @@ class CapsuleSettings(BaseModel):
         if not isinstance(self.docstore, Docstore):
             raise InvalidInputError("docstore", "must be a Docstore", self.docstore)
         if self.access_log is not None and not isinstance(self.access_log, AccessLog):
-            raise InvalidInputError("access_log", "must be an AccessLog", self.access_log)
+            raise InvalidInputError(
+                "access_log", "must be an AccessLog", self.access_log
+            )
         return self
 
     def fetch(self, key: str) -> Document:
@@ -162,7 +166,9 @@ class CapsuleSettings(BaseModel):
         tallies = self.access_log.read(names) if names else {}
         draft = self._draft(documents, query, _Past(names, tallies, now, seen))
         wanted = draft.wanted_keys()
-        report = draft.finish(dict(zip(wanted, self.docstore.mget(wanted), strict=True)))
+        report = draft.finish(
+            dict(zip(wanted, self.docstore.mget(wanted), strict=True))
+        )
         self.docstore.mset(self._kept(documents, report))
         if names and report.capsules:
             self.access_log.record(_packed(names, report), at=now)
@@ -191,7 +197,8 @@ class CapsuleSettings(BaseModel):
     def _draft(self, documents: Sequence[Document], query: str, past: _Past) -> Draft:
         candidates = read_candidates(
             documents,
-            tallies=[past.tallies.get(n) for n in past.names] or [None] * len(documents),
+            tallies=[past.tallies.get(n) for n in past.names]
+            or [None] * len(documents),
             now=past.now,
             seen=past.seen,
         )
