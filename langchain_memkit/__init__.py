@@ -40,6 +40,12 @@ if TYPE_CHECKING:
         StoreVersionError,
         UnsafeNameError,
     )
+    from langchain_memkit.memory import (
+        ConsolidationReport,
+        ForgettingMemory,
+        MemoryRecord,
+        render_memories,
+    )
     from langchain_memkit.retriever import (
         CapsuleCompressor,
         CapsuleRetriever,
@@ -48,6 +54,8 @@ if TYPE_CHECKING:
         format_capsules,
         report_of,
     )
+    from langchain_memkit.stores.file import FileMemoryStore
+    from langchain_memkit.stores.sql import SQLMemoryStore
 
 __version__ = "0.1.0"
 
@@ -91,6 +99,14 @@ _HOMES = {
         "format_capsules",
         "report_of",
     ),
+    "memory": (
+        "ConsolidationReport",
+        "ForgettingMemory",
+        "MemoryRecord",
+        "render_memories",
+    ),
+    "stores.file": ("FileMemoryStore",),
+    "stores.sql": ("SQLMemoryStore",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from langchain_memkit.core.records import Source
+from langchain_memkit.core.storage import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,12 +22,10 @@ __all__ = [
     "ArchiveEntry",
     "Clock",
     "Docstore",
+    "MemoryStore",
     "Source",
     "TokenCounter",
 ]
-
-Source = Literal["developer", "user", "assistant", "tool"]
-"""Who wrote a memory."""
 
 
 @runtime_checkable

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import Self
+from datetime import datetime, timedelta
+from typing import Literal, Self
 
 from pydantic import model_validator
 
 from langchain_memkit.core.models import FrozenModel, Share, check_share
+from langchain_memkit.core.records import DecayRule, StoredMemory
+from langchain_memkit.core.times import to_microseconds
 from langchain_memkit.exceptions import InvalidInputError
 
-__all__ = ["ForgetConfig", "should_forget"]
+__all__ = [
+    "ForgetConfig",
+    "decay_rule",
+    "has_faded",
+    "reason_to_forget",
+    "should_forget",
+]
 
 _MONTH = timedelta(days=30)
+_MICROSECOND = timedelta(microseconds=1)
+_ALWAYS_US = 2**62  # beyond any datetime, and fits the 64 bits of a database
 
 
 class ForgetConfig(FrozenModel):
@@ -86,3 +96,88 @@ def should_forget(
     idle = max(idle, timedelta(0))
     is_weak = importance < policy.min_importance
     return idle >= policy.ttl or (is_weak and idle >= policy.weak_grace)
+
+
+def decay_rule(config: ForgetConfig, *, now: datetime) -> DecayRule:
+    """Fix the policy at one moment.
+
+    Formula: idle time reaches a duration where the last access is at or before `now`
+    minus that duration. A duration of 0 is reached by any memory, also by one whose
+    last access seems to lie in the future.
+
+    Args:
+        config: The policy.
+        now: The moment, aware.
+
+    Returns:
+        The limits that a store compares with.
+
+    Example:
+        >>> from datetime import UTC
+        >>> day = timedelta(days=1)
+        >>> rule = decay_rule(
+        ...     ForgetConfig(ttl=day), now=datetime(1970, 1, 2, tzinfo=UTC)
+        ... )
+        >>> rule.ttl_limit_us
+        0
+    """
+    now_us = to_microseconds(now)
+    grace_us = config.weak_grace // _MICROSECOND
+    ttl_limit_us = now_us - config.ttl // _MICROSECOND
+    weak_limit_us = now_us - grace_us if grace_us else _ALWAYS_US
+    return DecayRule(
+        ttl_limit_us=max(ttl_limit_us, -_ALWAYS_US),
+        weak_limit_us=max(weak_limit_us, -_ALWAYS_US),
+        min_importance=config.min_importance,
+    )
+
+
+def has_faded(memory: StoredMemory, *, rule: DecayRule) -> bool:
+    """Decide whether a stored memory has faded under a rule.
+
+    Args:
+        memory: The memory.
+        rule: The policy at one moment.
+
+    Returns:
+        What `should_forget` says of its idle time and importance; never true of a
+        pinned memory.
+
+    Example:
+        >>> from datetime import UTC
+        >>> day = datetime(2030, 1, 1, tzinfo=UTC)
+        >>> note = StoredMemory("n", "x", 0.5, "user", False, False, day, day)
+        >>> has_faded(note, rule=decay_rule(ForgetConfig(), now=day))
+        False
+    """
+    return reason_to_forget(memory, rule=rule) is not None
+
+
+def reason_to_forget(
+    memory: StoredMemory, *, rule: DecayRule
+) -> Literal["idle", "weak"] | None:
+    """Tell why a stored memory has faded under a rule.
+
+    Args:
+        memory: The memory.
+        rule: The policy at one moment.
+
+    Returns:
+        `idle` where it was not used for the `ttl`, `weak` where its importance is low
+        and the `weak_grace` is over; `None` where it lives.
+
+    Example:
+        >>> from datetime import UTC
+        >>> day = datetime(2030, 1, 1, tzinfo=UTC)
+        >>> note = StoredMemory("n", "x", 0.5, "user", False, False, day, day)
+        >>> later = decay_rule(ForgetConfig(), now=day + timedelta(days=30))
+        >>> reason_to_forget(note, rule=later)
+        'idle'
+    """
+    if memory.pinned:
+        return None
+    last_us = to_microseconds(memory.last_access_at)
+    if last_us <= rule.ttl_limit_us:
+        return "idle"
+    is_weak = memory.importance < rule.min_importance
+    return "weak" if is_weak and last_us <= rule.weak_limit_us else None

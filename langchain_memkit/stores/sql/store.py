@@ -1,0 +1,408 @@
+"""Memories in SQLite or PostgreSQL, for any number of them and of processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Self, cast
+from urllib.parse import quote, unquote
+
+from langchain_memkit.core.escaping import escape_text, unescape_text
+from langchain_memkit.core.records import DecayRule, PruneResult, Source, StoredMemory
+from langchain_memkit.core.times import from_microseconds, to_microseconds
+from langchain_memkit.exceptions import InvalidInputError, MissingExtraError
+from langchain_memkit.stores.names import check_namespace, is_text
+from langchain_memkit.stores.sql import statements as sql
+from langchain_memkit.stores.sql.indexes import INDEXES, TextIndex, index_terms
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+    from sqlalchemy.engine import URL
+
+    from langchain_memkit.stores.sql.database import Database, Row, Transaction
+
+__all__ = ["SQLMemoryStore"]
+
+_CHUNK = 500
+_PAGE = 2000
+
+
+class SQLMemoryStore:
+    """Keeps memories as rows of a SQLite file or a PostgreSQL database.
+
+    Tables are made on opening. A recall is one atomic `UPDATE`, so that no count is
+    lost between processes; decay is one statement on an index. SQLite runs with a
+    write-ahead log: what was written survives a kill of the process at once, and a
+    power cut from the next checkpoint on. Removed text is overwritten in the file.
+
+    An engine that is passed in is used as it is. After a fork, make a new store.
+
+    Example:
+        >>> from langchain_memkit import ForgettingMemory, SQLMemoryStore
+        >>> memory = ForgettingMemory(SQLMemoryStore("sqlite://"))
+        >>> memory.remember("tone", "Answer briefly.")
+        >>> memory.recall("tone")
+        'Answer briefly.'
+    """
+
+    def __init__(
+        self, url_or_engine: str | URL | Engine, namespace: str = "default"
+    ) -> None:
+        """Open a database, and make its tables where they are missing.
+
+        Args:
+            url_or_engine: `sqlite:///file.db`, `postgresql://…`, or an engine.
+            namespace: The compartment, compared exactly.
+
+        Raises:
+            InvalidInputError: The address cannot be read, its dialect is not known, or
+                the namespace is empty.
+            MissingExtraError: SQLAlchemy or the driver is not installed.
+            StoreError: The database cannot be opened.
+            StoreVersionError: Its tables were made by a newer release.
+        """
+        if not is_text(namespace) or not namespace:
+            raise InvalidInputError("namespace", "must be a text, not empty", namespace)
+        try:
+            from langchain_memkit.stores.sql.database import (  # noqa: PLC0415 - optional
+                open_database,
+            )
+        except ImportError as error:
+            raise MissingExtraError("sql", "sqlalchemy") from error
+        self._database: Database = open_database(url_or_engine)
+        self._index: TextIndex = INDEXES[self._database.dialect]
+        self._namespace = _path_of((namespace,))
+
+    def __repr__(self) -> str:
+        """Show the address, without its password."""
+        return f"SQLMemoryStore({self._database.label!r})"
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        """Share the database: a copy of a store is the same place."""
+        return self
+
+    def put(
+        self,
+        memories: Sequence[StoredMemory],
+        *,
+        now: datetime,
+        only_new: bool = False,
+    ) -> None:
+        """Store memories in one transaction.
+
+        Args:
+            memories: The memories, each name once.
+            now: The time, to compare tombstones with.
+            only_new: Whether names that are there or forgotten are left alone.
+
+        Raises:
+            StoreError: They could not be written.
+        """
+        now_us = to_microseconds(now)
+        rows = [self._row_of(memory, now_us) for memory in _sorted(memories)]
+        contents = {memory.name: memory.content for memory in memories}
+        statement = (sql.INSERT_NEW if only_new else sql.UPSERT).format(
+            extra_column=self._index.column,
+            extra_value=self._index.value,
+            extra_update=self._index.update,
+        )
+
+        def work(transaction: Transaction) -> None:
+            if not only_new:
+                for names in _chunks(sorted(contents)):
+                    self._index.drop(transaction, self._namespace, names)
+                    transaction.run(sql.UNBURY, self._bind(names=names))
+            transaction.run_many(statement, rows)
+            self._index.add(transaction, self._namespace, contents)
+
+        if rows:
+            self._database.write(work)
+
+    def read(self, names: Sequence[str]) -> tuple[StoredMemory, ...]:
+        """Look memories up without refreshing them.
+
+        Args:
+            names: Their names.
+
+        Returns:
+            Those that are there, in the order of `names`.
+
+        Raises:
+            StoreError: The database could not be read.
+        """
+        found: dict[str, StoredMemory] = {}
+        for chunk in _chunks(names):
+            rows = self._database.rows(sql.READ, self._bind(names=chunk))
+            found |= {memory.name: memory for memory in map(_memory_of, rows)}
+        return tuple(found[name] for name in names if name in found)
+
+    def touch(self, names: Sequence[str], *, now: datetime) -> tuple[StoredMemory, ...]:
+        """Look memories up and refresh them, each by one atomic `UPDATE`.
+
+        Args:
+            names: Their names.
+            now: The time of the access.
+
+        Returns:
+            Those that are there, refreshed, in the order of `names`.
+
+        Raises:
+            StoreError: The database could not be written.
+        """
+        now_us = to_microseconds(now)
+        if len(names) == 1:
+            rows = self._database.rows(
+                sql.TOUCH, self._bind(name=names[0], now_us=now_us)
+            )
+            return tuple(map(_memory_of, rows))
+
+        def work(transaction: Transaction) -> dict[str, StoredMemory]:
+            values = (self._bind(name=n, now_us=now_us) for n in sorted(set(names)))
+            rows = (row for v in values for row in transaction.rows(sql.TOUCH, v))
+            return {memory.name: memory for memory in map(_memory_of, rows)}
+
+        found = self._database.write(work) if names else {}
+        return tuple(found[name] for name in names if name in found)
+
+    def remove(
+        self, names: Sequence[str], *, now: datetime, until: datetime
+    ) -> tuple[str, ...]:
+        """Remove memories and leave tombstones.
+
+        Args:
+            names: Their names.
+            now: The time of the removal.
+            until: How long the tombstones last.
+
+        Returns:
+            The names that were there, in the order of `names`.
+
+        Raises:
+            StoreError: They could not be removed.
+        """
+        del now
+
+        def work(transaction: Transaction) -> set[str]:
+            gone: set[str] = set()
+            for chunk in _chunks(sorted(names)):
+                rows = transaction.rows(sql.DELETE, self._bind(names=chunk))
+                gone |= {m.name for m in self._bury(transaction, rows, until)}
+            return gone
+
+        gone = self._database.write(work)
+        if gone:
+            self._database.tidy()
+        return tuple(name for name in names if name in gone)
+
+    def scan(
+        self,
+        *,
+        rule: DecayRule | None = None,
+        resident: bool = False,
+        content: bool = False,
+    ) -> Iterator[StoredMemory]:
+        """Go through the memories by name, a page at a time.
+
+        Args:
+            rule: Leaves out what has faded under it.
+            resident: Leaves out what was evicted from a history.
+            content: Whether contents are read; else they are empty.
+
+        Yields:
+            The memories, each once.
+
+        Raises:
+            StoreError: The database could not be read.
+        """
+        statement = sql.SCAN.format(
+            columns=sql.COLUMNS if content else sql.RECORD_COLUMNS,
+            resident=" AND evicted = 0" if resident else "",
+            live=f" AND {sql.LIVE}" if rule else "",
+        )
+        limits = _limits(rule) if rule else {}
+        after = ""
+        while True:
+            values = self._bind(after=after, page=_PAGE, **limits)
+            rows = self._database.rows(statement, values)
+            yield from map(_memory_of, rows)
+            if len(rows) < _PAGE:
+                return
+            after = str(rows[-1][0])
+
+    def prune(
+        self,
+        rule: DecayRule,
+        *,
+        now: datetime,
+        until: datetime,
+        dry_run: bool = False,
+    ) -> PruneResult:
+        """Remove what has faded by one statement, and ended tombstones by another.
+
+        Args:
+            rule: The decay policy at this moment.
+            now: The time; tombstones that lasted until then are dropped.
+            until: How long the tombstones of what is removed last.
+            dry_run: Whether only to report.
+
+        Returns:
+            What was removed and what is left; nothing ever fails alone.
+
+        Raises:
+            StoreError: The database could not be written.
+        """
+        limits = self._bind(
+            limit_us=max(rule.ttl_limit_us, rule.weak_limit_us), **_limits(rule)
+        )
+        if dry_run:
+            faded = _memories_of(self._database.rows(sql.FIND_FADED, limits))
+            return PruneResult(faded, len(self) - len(faded))
+
+        def work(transaction: Transaction) -> PruneResult:
+            gone = self._bury(transaction, transaction.rows(sql.PRUNE, limits), until)
+            ended = self._bind(now_us=to_microseconds(now))
+            transaction.run(sql.DROP_ENDED, ended)
+            count = transaction.rows(sql.COUNT, self._bind())
+            return PruneResult(gone, cast("int", count[0][0]))
+
+        return self._database.write(work)
+
+    def search(
+        self, query: str, *, k: int, rule: DecayRule
+    ) -> tuple[tuple[StoredMemory, float], ...]:
+        """Find memories by words through the engine's full-text index.
+
+        Args:
+            query: Any text.
+            k: Most results.
+            rule: Leaves out what has faded under it.
+
+        Returns:
+            Memories with their contents and scores, best first.
+
+        Raises:
+            StoreError: The database could not be read.
+        """
+        terms = sorted(set(index_terms(query)))
+        if not terms or not k:
+            return ()
+        statement, wanted = self._index.find(self._namespace, terms)
+        values = self._bind(k=k, **wanted, **_limits(rule))
+        rows = self._database.rows(statement, values)
+        return tuple((_memory_of(row), cast("float", row[-1])) for row in rows)
+
+    def scoped(self, namespace: tuple[str, ...]) -> Self:
+        """Open a compartment of the same database.
+
+        Args:
+            namespace: Labels that lead to it.
+
+        Returns:
+            A store on the same engine.
+
+        Raises:
+            InvalidInputError: The namespace is no tuple of labels.
+        """
+        check_namespace(namespace)
+        scope = object.__new__(type(self))
+        scope._database = self._database
+        scope._index = self._index
+        scope._namespace = f"{self._namespace}/{_path_of(namespace)}"
+        return scope
+
+    def namespaces(self) -> tuple[tuple[str, ...], ...]:
+        """List the compartments below this one that hold anything.
+
+        Returns:
+            Namespaces as `scoped` takes them, sorted.
+
+        Raises:
+            StoreError: The database could not be read.
+        """
+        prefix = f"{self._namespace}/"
+        values = {"prefix": prefix, "length": len(prefix)}
+        rows = self._database.rows(sql.NAMESPACES, values)
+        return tuple(sorted(_labels_of(str(row[0])[len(prefix) :]) for row in rows))
+
+    def __len__(self) -> int:
+        """Count the memories.
+
+        Returns:
+            Rows of this compartment, those included that have faded.
+
+        Raises:
+            StoreError: The database could not be read.
+        """
+        return cast("int", self._database.rows(sql.COUNT, self._bind())[0][0])
+
+    def _bind(self, **values: object) -> dict[str, object]:
+        return {"namespace": self._namespace, **values}
+
+    def _bury(
+        self, transaction: Transaction, rows: Sequence[Row], until: datetime
+    ) -> tuple[StoredMemory, ...]:
+        """Unindex deleted rows and leave their tombstones."""
+        self._index.purge(transaction, [cast("int", row[-1]) for row in rows])
+        gone = _memories_of(rows)
+        until_us = to_microseconds(until)
+        tombstones = [self._bind(name=m.name, until_us=until_us) for m in gone]
+        transaction.run_many(sql.BURY, tombstones)
+        return gone
+
+    def _row_of(self, memory: StoredMemory, now_us: int) -> dict[str, object]:
+        return self._bind(
+            name=memory.name,
+            content=escape_text(memory.content),
+            importance=float(memory.importance),
+            source=memory.source,
+            pinned=int(memory.pinned),
+            evicted=int(memory.evicted),
+            created_at_us=to_microseconds(memory.created_at),
+            last_access_at_us=to_microseconds(memory.last_access_at),
+            access_count=memory.access_count,
+            now_us=now_us,
+            **self._index.value_of(memory.content),
+        )
+
+
+def _memory_of(row: Row) -> StoredMemory:
+    return StoredMemory(
+        name=cast("str", row[0]),
+        content=unescape_text(cast("str", row[1])),
+        importance=cast("float", row[2]),
+        source=cast("Source", row[3]),
+        pinned=bool(row[4]),
+        evicted=bool(row[5]),
+        created_at=from_microseconds(cast("int", row[6])),
+        last_access_at=from_microseconds(cast("int", row[7])),
+        access_count=cast("int", row[8]),
+    )
+
+
+def _memories_of(rows: Sequence[Row]) -> tuple[StoredMemory, ...]:
+    return tuple(_sorted([_memory_of(row) for row in rows]))
+
+
+def _limits(rule: DecayRule) -> dict[str, object]:
+    return {
+        "ttl_limit_us": rule.ttl_limit_us,
+        "weak_limit_us": rule.weak_limit_us,
+        "min_importance": rule.min_importance,
+    }
+
+
+def _sorted(memories: Sequence[StoredMemory]) -> list[StoredMemory]:
+    # One order for all writers, so that they wait for each other and never in a circle.
+    return sorted(memories, key=lambda memory: memory.name)
+
+
+def _chunks(names: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (names[at : at + _CHUNK] for at in range(0, len(names), _CHUNK))
+
+
+def _path_of(namespace: tuple[str, ...]) -> str:
+    return "/".join(quote(escape_text(label), safe="") for label in namespace)
+
+
+def _labels_of(path: str) -> tuple[str, ...]:
+    return tuple(unescape_text(unquote(label)) for label in path.split("/"))
