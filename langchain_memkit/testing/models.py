@@ -15,6 +15,7 @@ from langchain_core.messages import (
     BaseMessage,
     message_to_dict,
 )
+from langchain_core.messages.tool import tool_call_chunk
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
@@ -136,13 +137,10 @@ class ScriptedChatModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,  # noqa: ANN401 - LangChain's own contract
     ) -> Iterator[ChatGenerationChunk]:
-        del stop
+        del stop, run_manager  # LangChain itself tells the callbacks
         message = self._answer(messages, kwargs.get("tools", ()))
         for part in _chunks(message):
-            chunk = ChatGenerationChunk(message=part)
-            if run_manager:
-                run_manager.on_llm_new_token(part.text, chunk=chunk)
-            yield chunk
+            yield ChatGenerationChunk(message=part)
 
     def _answer(
         self, messages: Sequence[BaseMessage], tools: Sequence[dict[str, Any]]
@@ -164,14 +162,13 @@ def _chunks(message: AIMessage) -> Iterator[AIMessageChunk]:
     Yields:
         Chunks that add up to it.
     """
-    yield AIMessageChunk(message.content, id=message.id)
+    yield AIMessageChunk(content=message.content, id=message.id)
     for index, call in enumerate(message.tool_calls):
-        part = {
-            "name": call["name"],
-            "args": json.dumps(call["args"]),
-            "id": call["id"],
-            "index": index,
-            "type": "tool_call_chunk",
-        }
-        yield AIMessageChunk("", id=message.id, tool_call_chunks=[part])
-    yield AIMessageChunk("", id=message.id, chunk_position="last")
+        part = tool_call_chunk(
+            name=call["name"],
+            args=json.dumps(call["args"]),
+            id=call["id"],
+            index=index,
+        )
+        yield AIMessageChunk(content="", id=message.id, tool_call_chunks=[part])
+    yield AIMessageChunk(content="", id=message.id, chunk_position="last")

@@ -75,3 +75,16 @@ def test_a_shared_prefix_is_counted_in_messages():
     first = ModelCall((HumanMessage("a"), HumanMessage("b")))
     later = ModelCall((HumanMessage("a"), HumanMessage("c"), HumanMessage("d")))
     assert first.prefix_of(later) == 1
+
+
+def test_a_whole_prompt_may_be_the_prefix():
+    """Where the later prompt goes on, all of the earlier one is shared."""
+    first = ModelCall((HumanMessage("a"),))
+    assert first.prefix_of(ModelCall((HumanMessage("a"), HumanMessage("b")))) == 1
+
+
+async def test_chunks_are_told_to_callbacks():
+    """A streamed answer reaches the callbacks of the run, chunk by chunk."""
+    model = ScriptedChatModel(script=["fine"])
+    kinds = [event["event"] async for event in model.astream_events("?", version="v2")]
+    assert kinds.count("on_chat_model_stream") == 2
