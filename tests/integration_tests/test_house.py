@@ -22,6 +22,7 @@ IMPORTS = [
     ("protocols.py", "import sqlalchemy"),
     ("counters/approximate.py", "import langchain_memkit.counters.tiktoken"),
     ("counters/approximate.py", "import tiktoken"),
+    ("cli/formats.py", "import typer"),
 ]
 
 
