@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         MemoryRecord,
         render_memories,
     )
+    from langchain_memkit.messages import is_pinned, pin, recall_key
     from langchain_memkit.retriever import (
         CapsuleCompressor,
         CapsuleRetriever,
@@ -56,6 +57,13 @@ if TYPE_CHECKING:
     )
     from langchain_memkit.stores.file import FileMemoryStore
     from langchain_memkit.stores.sql import SQLMemoryStore
+    from langchain_memkit.trimmer import (
+        EpisodeTrimmer,
+        HistoryFault,
+        safe_cut_points,
+        trim_episodes,
+        validate_history,
+    )
 
 __version__ = "0.1.0"
 
@@ -107,6 +115,14 @@ _HOMES = {
     ),
     "stores.file": ("FileMemoryStore",),
     "stores.sql": ("SQLMemoryStore",),
+    "messages": ("is_pinned", "pin", "recall_key"),
+    "trimmer": (
+        "EpisodeTrimmer",
+        "HistoryFault",
+        "safe_cut_points",
+        "trim_episodes",
+        "validate_history",
+    ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

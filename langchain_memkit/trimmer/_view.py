@@ -1,0 +1,111 @@
+"""The messages that are sent, made from a history and the forms of its messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from langchain_core.messages import BaseMessage
+
+from langchain_memkit.core.facts import CLIPPED, GONE, STUBBED
+from langchain_memkit.core.timeline import Timeline
+from langchain_memkit.messages import is_system
+from langchain_memkit.trimmer._history import History
+from langchain_memkit.trimmer._shapes import moved
+
+__all__ = ["hoist", "is_moved", "render"]
+
+
+def render(history: History, line: Timeline, start: int = 0) -> list[BaseMessage]:
+    """Make the messages that are sent.
+
+    Args:
+        history: The history.
+        line: The forms of its messages.
+        start: Position of the message to begin with.
+
+    Returns:
+        The messages in order; those that are kept whole are the same objects.
+    """
+    messages, bases = history.messages, history.bases
+    form, owner, results = line.form, line.owner, line.results
+    odd = line.mended or line.bare
+    sent: list[BaseMessage] = []
+    for i in range(start, len(form)):
+        if owner[i] != i or form[i] >= GONE:
+            continue
+        stand_ins: list[BaseMessage] = []
+        if odd and (i in line.mended or i in line.bare):
+            head, stand_ins = _reshaped(history, line, i)
+            sent.append(head)
+        elif form[i]:
+            sent.append(_shorter(history, line, i))
+        else:
+            sent.append(bases.get(i) or messages[i] if bases else messages[i])
+        if i in results:
+            sent.extend(_results(history, line, i))
+            sent.extend(stand_ins)
+    return sent
+
+
+def _reshaped(
+    history: History, line: Timeline, i: int
+) -> tuple[BaseMessage, list[BaseMessage]]:
+    return history.reshaped(
+        i,
+        results=line.results.get(i, ()),
+        mended=i in line.mended,
+        bare=i in line.bare,
+    )
+
+
+def _shorter(history: History, line: Timeline, i: int) -> BaseMessage:
+    if line.form[i] == STUBBED:
+        return history.stubbed(i)
+    if line.form[i] == CLIPPED:
+        return history.clipped(i, line.rooms[i])
+    return history.messages[i]
+
+
+def _results(history: History, line: Timeline, head: int) -> Iterator[BaseMessage]:
+    before = head
+    for r in line.results[head]:
+        if r == head:
+            continue
+        message = (
+            history.messages[r] if not line.form[r] else _shorter(history, line, r)
+        )
+        if r != before + 1 and is_moved(line, before, r):
+            message = moved(message, "moved")
+        before = r
+        yield message
+
+
+def is_moved(line: Timeline, before: int, index: int) -> bool:
+    """Tell whether a result has to pass another message to stand at its call.
+
+    Args:
+        line: The forms of the messages.
+        before: Position of what it is put behind.
+        index: Position of the result.
+
+    Returns:
+        True where something that is sent lies between.
+    """
+    return any(line.owner[j] >= 0 for j in range(before + 1, index))
+
+
+def hoist(messages: list[BaseMessage]) -> list[BaseMessage]:
+    """Move later system messages into the leading block.
+
+    Args:
+        messages: The messages; the list is not changed.
+
+    Returns:
+        The list itself where there is nothing to move.
+    """
+    first = next((i for i, m in enumerate(messages) if not is_system(m)), None)
+    if first is None or not any(map(is_system, messages[first:])):
+        return messages
+    later = [moved(m, "hoisted") for m in messages[first:] if is_system(m)]
+    rest = [m for m in messages[first:] if not is_system(m)]
+    return [*messages[:first], *later, *rest]

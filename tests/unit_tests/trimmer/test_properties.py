@@ -1,0 +1,284 @@
+"""The laws of the trimmer, on generated histories of every odd kind."""
+
+import copy
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    ChatMessage,
+    FunctionMessage,
+    HumanMessage,
+    RemoveMessage,
+    SystemMessage,
+    ToolMessage,
+)
+
+from langchain_memkit import (
+    BudgetExceededError,
+    EpisodeTrimmer,
+    pin,
+    validate_history,
+)
+from langchain_memkit.counters.approximate import ApproximateCounter
+from langchain_memkit.messages import (
+    MARK,
+    is_human,
+    is_pinned,
+    is_system,
+    mark_of,
+    result_id,
+)
+
+count = ApproximateCounter()
+IDS = ("a", "b", "c", "")
+TEXTS = st.sampled_from(
+    ["", " ", "ok", "kites " * 9, "wind\n" * 40, "\ud800 odd", "👩‍👩‍👧" * 30]
+)
+
+
+def call(name):
+    return {"name": "look", "args": {"q": "x" * 9}, "id": name, "type": "tool_call"}
+
+
+def bad_call(name):
+    return {"name": "look", "args": "{", "id": name, "error": "cut", "type": "invalid"}
+
+
+def block(kind, name):
+    field = "call_id" if kind == "function_call" else "id"
+    return {"type": kind, field: name, "name": "look", "input": {}}
+
+
+IMAGE = {"type": "image", "base64": "A" * 99, "mime_type": "image/png"}
+THOUGHT = {"type": "thinking", "thinking": "hm " * 9, "signature": "s" * 30}
+SERVER = {"type": "server_tool_use", "id": "srv", "name": "search", "input": {}}
+LEGACY = {"function_call": {"name": "look", "arguments": "{}"}}
+
+humans = st.one_of(
+    TEXTS.map(HumanMessage),
+    TEXTS.map(lambda t: HumanMessage([{"type": "text", "text": t}, IMAGE])),
+    TEXTS.map(lambda t: ChatMessage(t, role="user")),
+    st.just(HumanMessage([])),
+    TEXTS.map(lambda t: pin(HumanMessage(t + "!"))),
+)
+talks = st.one_of(
+    TEXTS.map(AIMessage),
+    TEXTS.map(lambda t: AIMessage([{"type": "text", "text": t}])),
+    TEXTS.map(lambda t: AIMessage([THOUGHT, {"type": "text", "text": t}])),
+    st.just(AIMessage([THOUGHT])),
+    st.just(AIMessage([SERVER, {"type": "text", "text": "found"}])),
+    TEXTS.map(lambda t: AIMessageChunk(content=t)),
+    TEXTS.map(lambda t: ChatMessage(t, role="critic")),
+)
+systems = st.one_of(
+    TEXTS.map(SystemMessage), TEXTS.map(lambda t: ChatMessage(t, role="developer"))
+)
+ids = st.lists(st.sampled_from(IDS), min_size=1, max_size=3)
+steps = st.one_of(
+    st.builds(lambda t, n: AIMessage(t, tool_calls=[call(i) for i in n]), TEXTS, ids),
+    ids.map(lambda n: AIMessage("", invalid_tool_calls=[bad_call(i) for i in n])),
+    st.builds(
+        lambda k, n: AIMessage([THOUGHT, *(block(k, i) for i in n)]),
+        st.sampled_from(["tool_use", "tool_call", "function_call"]),
+        ids,
+    ),
+    st.just(AIMessage("", additional_kwargs=LEGACY)),
+    ids.map(
+        lambda n: AIMessageChunk(
+            content="",
+            tool_call_chunks=[
+                {"name": "look", "args": "{}", "id": i, "index": k}
+                for k, i in enumerate(n)
+            ],
+        )
+    ),
+)
+results = st.one_of(
+    st.builds(lambda t, i: ToolMessage(t, tool_call_id=i), TEXTS, st.sampled_from(IDS)),
+    st.builds(
+        lambda t, i: ToolMessage([{"type": "text", "text": t}, IMAGE], tool_call_id=i),
+        TEXTS,
+        st.sampled_from(IDS),
+    ),
+    TEXTS.map(lambda t: FunctionMessage(t, name="look")),
+)
+
+
+@st.composite
+def answered(draw):
+    names = draw(ids)
+    head = AIMessage(draw(TEXTS), tool_calls=[call(i) for i in names])
+    texts = st.sampled_from(["", "r", "result " * 30, "row,value\n" * 60])
+    return [head, *(ToolMessage(draw(texts), tool_call_id=i) for i in names)]
+
+
+pieces = st.one_of(
+    humans.map(lambda m: [m]),
+    talks.map(lambda m: [m]),
+    answered(),
+    answered(),
+    steps.map(lambda m: [m]),
+    results.map(lambda m: [m]),
+    systems.map(lambda m: [m]),
+    st.just([RemoveMessage(id="gone")]),
+)
+histories = st.lists(pieces, max_size=14).map(
+    lambda found: [
+        m.model_copy(update={"id": f"m{k}"} if k % 3 else {})
+        for k, m in enumerate(m for piece in found for m in piece)
+    ]
+)
+tidy = st.lists(
+    st.one_of(
+        st.sampled_from(["go on", "why? " * 9]).map(lambda t: [HumanMessage(t)]),
+        st.sampled_from(["yes", "because " * 9]).map(lambda t: [AIMessage(t)]),
+        answered(),
+        answered(),
+    ),
+    max_size=24,
+).map(lambda found: [HumanMessage("Begin."), *(m for p in found for m in p)])
+budgets = st.integers(min_value=1, max_value=600)
+MODES = st.sampled_from(["keep", "hoist"])
+
+
+def trimmed(history, budget, **options):
+    options = {"on_overflow": "keep", **options}
+    return EpisodeTrimmer(budget, **options).invoke(history)
+
+
+def visible(history):
+    return [m for m in history if not isinstance(m, RemoveMessage)]
+
+
+def plain(message: BaseMessage):
+    kwargs = {k: v for k, v in message.additional_kwargs.items() if k != MARK}
+    return (type(message), str(message.content), str(kwargs))
+
+
+@given(histories, budgets)
+def test_law_1_the_budget_holds_or_the_error_says_so(history, budget):
+    """The whole output fits, or what has to stay is named with its size."""
+    try:
+        out = trimmed(history, budget, on_overflow="raise")
+    except BudgetExceededError as error:
+        assert error.floor_tokens == budget + error.shortfall_tokens > budget
+        assert count(trimmed(history, budget)) == error.floor_tokens
+    else:
+        assert count(out) <= budget
+
+
+@given(histories, budgets)
+def test_law_2_pins_stand_verbatim_once(history, budget):
+    """Every system and pinned message is there, as often and as it was given."""
+    out = trimmed(history, budget)
+    for wanted in (is_system, is_pinned):
+        assert [plain(m) for m in out if wanted(m)] == [
+            plain(m)
+            for m in visible(history)
+            if wanted(m) and (result_id(m) is None or any(m is o for o in out))
+        ]
+
+
+@given(histories, budgets, MODES)
+def test_law_3_the_output_is_valid(history, budget, mode):
+    """No provider finds a fault, whatever the input was."""
+    out = trimmed(history, budget, system_messages=mode)
+    assert validate_history(out) == []
+
+
+@given(histories, budgets)
+def test_law_3_the_front_is_the_users_when_something_left(history, budget):
+    """After an eviction the first message that is not the system's is the user's."""
+    out = trimmed(history, budget)
+    everything = trimmed(history, 1 << 40)
+    front = next((m for m in out if not is_system(m)), None)
+    if len(out) < len(everything) and any(map(is_human, history)) and front:
+        last = out[-1]
+        assert is_human(front) or is_pinned(front) or front is last or result_id(last)
+
+
+@given(histories, budgets)
+def test_law_4_the_last_user_message_and_the_last_message_stay(history, budget):
+    """The model sees what it is asked and what came last."""
+    out, everything = trimmed(history, budget), trimmed(history, 1 << 40)
+    users = [m for m in everything if is_human(m)]
+    if users:
+        assert plain(users[-1]) in map(plain, out)
+        assert any(not is_system(m) for m in out)
+    if everything:
+        assert bool(out)
+
+
+@given(histories, budgets)
+def test_law_5_what_is_kept_keeps_its_order(history, budget):
+    """The same objects stand in the order of the input, but for repairs."""
+    place = {id(m): k for k, m in enumerate(history)}
+    out = [place[id(m)] for m in trimmed(history, budget) if id(m) in place]
+    moved = [m for m in trimmed(history, budget) if mark_of(m).get("moved")]
+    assert moved or out == sorted(out)
+
+
+@given(histories, budgets, MODES)
+def test_law_7_trimming_twice_changes_nothing(history, budget, mode):
+    """What was trimmed is its own trimming."""
+    once = trimmed(history, budget, system_messages=mode)
+    assert trimmed(once, budget, system_messages=mode) == once
+
+
+@given(st.one_of(histories, tidy), budgets, st.integers(min_value=0, max_value=5))
+@settings(max_examples=60)
+def test_law_8_a_fresh_process_finds_what_a_long_lived_one_finds(history, budget, keep):
+    """The answer depends on the history alone, at each of its lengths."""
+    options = {"on_overflow": "keep", "keep_last_steps": keep}
+    old = EpisodeTrimmer(budget, **options)
+    for end in range(len(history) + 1):
+        fresh = EpisodeTrimmer(budget, **options).invoke(history[:end])
+        assert old.invoke(history[:end]) == fresh
+
+
+@given(tidy, budgets)
+def test_law_8_what_left_does_not_come_back(history, budget):
+    """At each call of the model no message returns that an earlier call went without."""
+    away = set()
+    trimmer = EpisodeTrimmer(budget, on_overflow="keep")
+    for end, message in enumerate(history, 1):
+        follows = history[end : end + 1]
+        if isinstance(message, AIMessage) or isinstance(
+            next(iter(follows), None), ToolMessage
+        ):
+            continue
+        here = {id(m) for m in trimmer.invoke(history[:end])}
+        assert not away & here
+        away |= {id(m) for m in history[:end]} - here
+
+
+@given(histories, budgets)
+def test_law_9_the_input_is_left_alone(history, budget):
+    """Neither the list nor a message of it is changed."""
+    before = copy.deepcopy(history)
+    trimmed(history, budget)
+    assert history == before
+
+
+@given(histories)
+def test_law_9_what_fits_and_is_valid_comes_back_equal(history):
+    """Nothing is done where nothing is to be done."""
+    if not validate_history(history):
+        out = trimmed(history, 1 << 40)
+        assert out == history
+        assert all(a is b for a, b in zip(out, history, strict=True))
+
+
+@given(histories, budgets)
+def test_law_12_a_callable_is_held_to_the_count_of_the_whole(history, budget):
+    """A counter that is not additive bounds the whole output all the same."""
+
+    def odd(messages):
+        return 7 + count(messages) + len(messages) // 3
+
+    floor = odd(trimmed(history, 1, token_counter=odd)) if visible(history) else 0
+    out = trimmed(history, budget, token_counter=odd)
+    assert not out or odd(out) <= max(budget, floor)
