@@ -43,6 +43,7 @@ class Facts:
         pinned: Those that stand verbatim.
         persisted: Results whose content can be had from elsewhere.
         signed: Assistant messages with signed reasoning.
+        late: Results that an earlier trimming moved up to their call.
         blank: Assistant messages that say nothing.
         moved: Those that leave with another rung of the ladder than their own.
     """
@@ -54,6 +55,7 @@ class Facts:
     pinned: set[int] = field(default_factory=set)
     persisted: set[int] = field(default_factory=set)
     signed: set[int] = field(default_factory=set)
+    late: set[int] = field(default_factory=set)
     blank: set[int] = field(default_factory=set)
     moved: dict[int, int] = field(default_factory=dict)
 

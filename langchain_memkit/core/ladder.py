@@ -67,7 +67,7 @@ def evict(line: Timeline, *, limit: int, target: int, keep_last_steps: int) -> N
     if line.total > limit:
         _clip(line, limit=limit, guard=guard)
     if line.total > limit:
-        _drop_turns(line, goal=limit - limit // _TURN_SLACK)
+        _drop_turns(line, goal=limit - limit // _TURN_SLACK, guard=guard)
     if line.total > limit and line.first_turn not in guard:
         _drop_first(line)
     _tidy(line, guard)
@@ -85,7 +85,28 @@ def _guarded(line: Timeline) -> frozenset[int]:
     guard = {line.last, line.last_turn}
     if line.last_ai > line.last_turn:
         guard.add(line.last_ai)
+    if line.facts.late and not line.results.get(line.last):
+        # such a result may have been the last message before it was moved
+        guard.update(line.owner[r] for r in line.facts.late if r < len(line.owner))
+    first = min(guard)
+    if 0 <= first < line.last_turn and line.facts.codes[first] != TURN:
+        guard.add(_turn_before(line, first))
     return frozenset(guard)
+
+
+def _turn_before(line: Timeline, head: int) -> int:
+    """Find the user's turn that has to stand before a step, so that none begins.
+
+    Args:
+        line: The history.
+        head: Position of the step.
+
+    Returns:
+        Position of the last turn before it that stands, -1 where there is none.
+    """
+    codes, form = line.facts.codes, line.form
+    before = range(head - 1, -1, -1)
+    return next((k for k in before if codes[k] == TURN and form[k] not in _AWAY), -1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,9 +223,9 @@ def _clip(line: Timeline, *, limit: int, guard: _Guard) -> None:
             line.clip(index, 0, rung=RUNG_CLIP)
 
 
-def _drop_turns(line: Timeline, *, goal: int) -> None:
+def _drop_turns(line: Timeline, *, goal: int, guard: _Guard) -> None:
     turns, k = line.turns, line.cursors.turns
-    while k < len(turns) and line.total > goal and turns[k] != line.last_turn:
+    while k < len(turns) and line.total > goal and turns[k] not in guard:
         if line.form[turns[k]] not in _AWAY and not line.is_held(turns[k]):
             line.remove(turns[k], rung=RUNG_TURN)
         k += 1

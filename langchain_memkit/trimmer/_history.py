@@ -31,6 +31,7 @@ from langchain_memkit.messages import (
     is_blank,
     is_pinned,
     kind_of,
+    mark_of,
     recall_key,
     recalled_key,
     result_id,
@@ -133,6 +134,7 @@ class History:
             pinned={k for k in old.pinned if k < length},
             persisted={k for k in old.persisted if k < length},
             signed={k for k in old.signed if k < length},
+            late={k for k in old.late if k < length},
             blank={k for k in old.blank if k < length},
             moved={k: v for k, v in old.moved.items() if k < length},
         )
@@ -200,6 +202,8 @@ class History:
             self.facts.pinned.add(i)
         if recalled_key(message) is not None:
             self.facts.persisted.add(i)
+        if mark_of(message).get("moved") is True:
+            self.facts.late.add(i)
 
     def _ask(self, start: int) -> None:
         options, facts = self.options, self.facts
