@@ -33,6 +33,7 @@ __all__ = [
     "RUNG_NEW_STUB",
     "RUNG_STUB",
     "RUNG_TURN",
+    "clear_front",
     "evict",
 ]
 
@@ -71,6 +72,15 @@ def evict(line: Timeline, *, limit: int, target: int, keep_last_steps: int) -> N
     if line.total > limit and line.first_turn not in guard:
         _drop_first(line)
     _tidy(line, guard)
+
+
+def clear_front(line: Timeline) -> None:
+    """Let steps leave that stand before the first user turn and could not before.
+
+    Args:
+        line: The history; it is changed.
+    """
+    _clear_front(line, _guarded(line))
 
 
 def _guarded(line: Timeline) -> frozenset[int]:
@@ -256,6 +266,7 @@ def _clear_front(line: Timeline, guard: _Guard) -> None:
     while line.last_turn >= 0 and k < end:
         stands = line.form[k] not in _AWAY and line.owner[k] == k and codes[k] != SYSTEM
         if stands and (codes[k] == TURN or k in guard or line.is_held(k)):
+            line.blocked = codes[k] != TURN and k in guard
             break
         if stands:
             line.remove(k, rung=RUNG_FRONT)

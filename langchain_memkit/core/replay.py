@@ -23,7 +23,7 @@ from langchain_memkit.core.facts import (
     Facts,
     Prices,
 )
-from langchain_memkit.core.ladder import evict
+from langchain_memkit.core.ladder import clear_front, evict
 from langchain_memkit.core.timeline import Timeline
 
 __all__ = ["Budget", "Replay", "Rules"]
@@ -105,11 +105,13 @@ class Replay:
         """
         line = self.line
         partial = line.pending >= 0 and bool(line.results.get(line.pending))
-        if line.total <= budget.limit and not partial:
+        if line.total <= budget.limit and not partial and not line.blocked:
             return line
         line = line.fork()
         if partial:
             line.settle(line.pending)
+        if line.blocked:
+            clear_front(line)
         self._evict(line, budget)
         return line
 

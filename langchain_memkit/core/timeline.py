@@ -65,12 +65,14 @@ class Timeline:
         mended: Steps whose unanswered calls are repaired.
         bare: Messages whose signed reasoning is taken out.
         rooms: What each clipped result may take.
+        blocked: Whether a step that could not leave stands before the first turn.
         log: Everything that left or was shortened, in order, with its rung.
     """
 
     __slots__ = (
         "ais",
         "bare",
+        "blocked",
         "current",
         "cursors",
         "facts",
@@ -123,6 +125,7 @@ class Timeline:
         self.thinkers: list[int] = []
         self.first_turn = self.last_turn = self.last_ai = self.last = -1
         self.pending = self.removed_from = -1
+        self.blocked = False
         self.cursors = Cursors()
         self.log: list[int] = []
 
