@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         report_of,
     )
     from langchain_memkit.stores.file import FileMemoryStore
+    from langchain_memkit.stores.langgraph import LangGraphMemoryStore
     from langchain_memkit.stores.sql import SQLMemoryStore
     from langchain_memkit.trimmer import (
         EpisodeTrimmer,
@@ -114,6 +115,7 @@ _HOMES = {
         "render_memories",
     ),
     "stores.file": ("FileMemoryStore",),
+    "stores.langgraph": ("LangGraphMemoryStore",),
     "stores.sql": ("SQLMemoryStore",),
     "messages": ("is_pinned", "pin", "recall_key"),
     "trimmer": (
