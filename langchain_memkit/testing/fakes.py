@@ -147,9 +147,7 @@ class DictMemoryStore:
         with self.place.lock:
             return tuple(self.memories[name] for name in names if name in self.memories)
 
-    def touch(
-        self, names: Sequence[str], *, now: datetime
-    ) -> tuple[StoredMemory, ...]:
+    def touch(self, names: Sequence[str], *, now: datetime) -> tuple[StoredMemory, ...]:
         """Look memories up and refresh them.
 
         Args:

@@ -19,12 +19,10 @@ from langchain_memkit.exceptions import (
     StoreError,
     StoreVersionError,
 )
+from langchain_memkit.stores.sql.rows import Row
 from langchain_memkit.stores.sql.schema import MIGRATIONS, READ_VERSION, WRITE_VERSION
 
-__all__ = ["Database", "Row", "open_database"]
-
-Row = Sequence[object]
-"""One row of a result."""
+__all__ = ["Database", "Transaction", "open_database"]
 
 _T = TypeVar("_T")
 _ATTEMPTS = 8

@@ -5,25 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Self, cast
-from urllib.parse import quote, unquote
 
-from langchain_memkit.core.escaping import escape_text, unescape_text
-from langchain_memkit.core.records import DecayRule, PruneResult, Source, StoredMemory
-from langchain_memkit.core.times import from_microseconds, to_microseconds
+from langchain_memkit.core.records import DecayRule, PruneResult, StoredMemory
+from langchain_memkit.core.times import to_microseconds
 from langchain_memkit.exceptions import InvalidInputError, MissingExtraError
 from langchain_memkit.stores.names import check_namespace, is_text
 from langchain_memkit.stores.sql import statements as sql
 from langchain_memkit.stores.sql.indexes import INDEXES, TextIndex, index_terms
+from langchain_memkit.stores.sql.rows import (
+    Row,
+    chunks,
+    labels_of,
+    limits_of,
+    memories_of,
+    memory_of,
+    path_of,
+    sorted_by_name,
+    values_of,
+)
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
     from sqlalchemy.engine import URL
 
-    from langchain_memkit.stores.sql.database import Database, Row, Transaction
+    from langchain_memkit.stores.sql.database import Database, Transaction
 
 __all__ = ["SQLMemoryStore"]
 
-_CHUNK = 500
 _PAGE = 2000
 
 
@@ -71,7 +79,7 @@ class SQLMemoryStore:
             raise MissingExtraError("sql", "sqlalchemy") from error
         self._database: Database = open_database(url_or_engine)
         self._index: TextIndex = INDEXES[self._database.dialect]
-        self._namespace = _path_of((namespace,))
+        self._namespace = path_of((namespace,))
 
     def __repr__(self) -> str:
         """Show the address, without its password."""
@@ -99,7 +107,14 @@ class SQLMemoryStore:
             StoreError: They could not be written.
         """
         now_us = to_microseconds(now)
-        rows = [self._row_of(memory, now_us) for memory in _sorted(memories)]
+        rows = [
+            self._bind(
+                now_us=now_us,
+                **values_of(memory),
+                **self._index.value_of(memory.content),
+            )
+            for memory in sorted_by_name(memories)
+        ]
         contents = {memory.name: memory.content for memory in memories}
         statement = (sql.INSERT_NEW if only_new else sql.UPSERT).format(
             extra_column=self._index.column,
@@ -109,7 +124,7 @@ class SQLMemoryStore:
 
         def work(transaction: Transaction) -> None:
             if not only_new:
-                for names in _chunks(sorted(contents)):
+                for names in chunks(sorted(contents)):
                     self._index.drop(transaction, self._namespace, names)
                     transaction.run(sql.UNBURY, self._bind(names=names))
             transaction.run_many(statement, rows)
@@ -131,9 +146,9 @@ class SQLMemoryStore:
             StoreError: The database could not be read.
         """
         found: dict[str, StoredMemory] = {}
-        for chunk in _chunks(names):
+        for chunk in chunks(names):
             rows = self._database.rows(sql.READ, self._bind(names=chunk))
-            found |= {memory.name: memory for memory in map(_memory_of, rows)}
+            found |= {memory.name: memory for memory in map(memory_of, rows)}
         return tuple(found[name] for name in names if name in found)
 
     def touch(self, names: Sequence[str], *, now: datetime) -> tuple[StoredMemory, ...]:
@@ -154,12 +169,12 @@ class SQLMemoryStore:
             rows = self._database.rows(
                 sql.TOUCH, self._bind(name=names[0], now_us=now_us)
             )
-            return tuple(map(_memory_of, rows))
+            return tuple(map(memory_of, rows))
 
         def work(transaction: Transaction) -> dict[str, StoredMemory]:
             values = (self._bind(name=n, now_us=now_us) for n in sorted(set(names)))
             rows = (row for v in values for row in transaction.rows(sql.TOUCH, v))
-            return {memory.name: memory for memory in map(_memory_of, rows)}
+            return {memory.name: memory for memory in map(memory_of, rows)}
 
         found = self._database.write(work) if names else {}
         return tuple(found[name] for name in names if name in found)
@@ -184,7 +199,7 @@ class SQLMemoryStore:
 
         def work(transaction: Transaction) -> set[str]:
             gone: set[str] = set()
-            for chunk in _chunks(sorted(names)):
+            for chunk in chunks(sorted(names)):
                 rows = transaction.rows(sql.DELETE, self._bind(names=chunk))
                 gone |= {m.name for m in self._bury(transaction, rows, until)}
             return gone
@@ -219,12 +234,12 @@ class SQLMemoryStore:
             resident=" AND evicted = 0" if resident else "",
             live=f" AND {sql.LIVE}" if rule else "",
         )
-        limits = _limits(rule) if rule else {}
+        limits = limits_of(rule) if rule else {}
         after = ""
         while True:
             values = self._bind(after=after, page=_PAGE, **limits)
             rows = self._database.rows(statement, values)
-            yield from map(_memory_of, rows)
+            yield from map(memory_of, rows)
             if len(rows) < _PAGE:
                 return
             after = str(rows[-1][0])
@@ -252,10 +267,10 @@ class SQLMemoryStore:
             StoreError: The database could not be written.
         """
         limits = self._bind(
-            limit_us=max(rule.ttl_limit_us, rule.weak_limit_us), **_limits(rule)
+            limit_us=max(rule.ttl_limit_us, rule.weak_limit_us), **limits_of(rule)
         )
         if dry_run:
-            faded = _memories_of(self._database.rows(sql.FIND_FADED, limits))
+            faded = memories_of(self._database.rows(sql.FIND_FADED, limits))
             return PruneResult(faded, len(self) - len(faded))
 
         def work(transaction: Transaction) -> PruneResult:
@@ -287,9 +302,9 @@ class SQLMemoryStore:
         if not terms or not k:
             return ()
         statement, wanted = self._index.find(self._namespace, terms)
-        values = self._bind(k=k, **wanted, **_limits(rule))
+        values = self._bind(k=k, **wanted, **limits_of(rule))
         rows = self._database.rows(statement, values)
-        return tuple((_memory_of(row), cast("float", row[-1])) for row in rows)
+        return tuple((memory_of(row), cast("float", row[-1])) for row in rows)
 
     def scoped(self, namespace: tuple[str, ...]) -> Self:
         """Open a compartment of the same database.
@@ -307,7 +322,7 @@ class SQLMemoryStore:
         scope = object.__new__(type(self))
         scope._database = self._database
         scope._index = self._index
-        scope._namespace = f"{self._namespace}/{_path_of(namespace)}"
+        scope._namespace = f"{self._namespace}/{path_of(namespace)}"
         return scope
 
     def namespaces(self) -> tuple[tuple[str, ...], ...]:
@@ -322,7 +337,7 @@ class SQLMemoryStore:
         prefix = f"{self._namespace}/"
         values = {"prefix": prefix, "length": len(prefix)}
         rows = self._database.rows(sql.NAMESPACES, values)
-        return tuple(sorted(_labels_of(str(row[0])[len(prefix) :]) for row in rows))
+        return tuple(sorted(labels_of(str(row[0])[len(prefix) :]) for row in rows))
 
     def __len__(self) -> int:
         """Count the memories.
@@ -343,66 +358,8 @@ class SQLMemoryStore:
     ) -> tuple[StoredMemory, ...]:
         """Unindex deleted rows and leave their tombstones."""
         self._index.purge(transaction, [cast("int", row[-1]) for row in rows])
-        gone = _memories_of(rows)
+        gone = memories_of(rows)
         until_us = to_microseconds(until)
         tombstones = [self._bind(name=m.name, until_us=until_us) for m in gone]
         transaction.run_many(sql.BURY, tombstones)
         return gone
-
-    def _row_of(self, memory: StoredMemory, now_us: int) -> dict[str, object]:
-        return self._bind(
-            name=memory.name,
-            content=escape_text(memory.content),
-            importance=float(memory.importance),
-            source=memory.source,
-            pinned=int(memory.pinned),
-            evicted=int(memory.evicted),
-            created_at_us=to_microseconds(memory.created_at),
-            last_access_at_us=to_microseconds(memory.last_access_at),
-            access_count=memory.access_count,
-            now_us=now_us,
-            **self._index.value_of(memory.content),
-        )
-
-
-def _memory_of(row: Row) -> StoredMemory:
-    return StoredMemory(
-        name=cast("str", row[0]),
-        content=unescape_text(cast("str", row[1])),
-        importance=cast("float", row[2]),
-        source=cast("Source", row[3]),
-        pinned=bool(row[4]),
-        evicted=bool(row[5]),
-        created_at=from_microseconds(cast("int", row[6])),
-        last_access_at=from_microseconds(cast("int", row[7])),
-        access_count=cast("int", row[8]),
-    )
-
-
-def _memories_of(rows: Sequence[Row]) -> tuple[StoredMemory, ...]:
-    return tuple(_sorted([_memory_of(row) for row in rows]))
-
-
-def _limits(rule: DecayRule) -> dict[str, object]:
-    return {
-        "ttl_limit_us": rule.ttl_limit_us,
-        "weak_limit_us": rule.weak_limit_us,
-        "min_importance": rule.min_importance,
-    }
-
-
-def _sorted(memories: Sequence[StoredMemory]) -> list[StoredMemory]:
-    # One order for all writers, so that they wait for each other and never in a circle.
-    return sorted(memories, key=lambda memory: memory.name)
-
-
-def _chunks(names: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (names[at : at + _CHUNK] for at in range(0, len(names), _CHUNK))
-
-
-def _path_of(namespace: tuple[str, ...]) -> str:
-    return "/".join(quote(escape_text(label), safe="") for label in namespace)
-
-
-def _labels_of(path: str) -> tuple[str, ...]:
-    return tuple(unescape_text(unquote(label)) for label in path.split("/"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,17 +13,25 @@ from langchain_memkit.core.escaping import escape_text, unescape_text
 from langchain_memkit.core.records import (
     DecayRule,
     PruneResult,
-    Source,
     StoredMemory,
     merge_memory,
 )
-from langchain_memkit.core.times import from_microseconds, to_microseconds
+from langchain_memkit.core.times import to_microseconds
 from langchain_memkit.core.wording import rank_texts
 from langchain_memkit.exceptions import (
     InvalidInputError,
     MemkitError,
     StoreError,
     StoreVersionError,
+)
+from langchain_memkit.stores.langgraph.items import (
+    Item,
+    NewerItemError,
+    escape_label,
+    load_item,
+    text_item,
+    touch_item,
+    unescape_label,
 )
 from langchain_memkit.stores.names import check_namespace
 
@@ -33,15 +40,10 @@ if TYPE_CHECKING:
 
 __all__ = ["LangGraphMemoryStore"]
 
-_VERSION = 1
 _PAGE = 500
-_PLAIN = re.compile(rb"[A-Za-z0-9_-]")
-_ESCAPED = re.compile("=([0-9A-F]{2})")
 
 # Leaves no label can be escaped to: texts, what touches them, and tombstones.
 _TEXTS, _TOUCHES, _TOMBSTONES = "=texts", "=touches", "=tombstones"
-
-_Item = Mapping[str, Any]
 
 
 class LangGraphMemoryStore:
@@ -77,7 +79,7 @@ class LangGraphMemoryStore:
             raise InvalidInputError("store", "must be a langgraph BaseStore", store)
         self._store = store
         self._namespace = check_namespace(namespace)
-        self._labels = tuple(map(_escape_label, namespace))
+        self._labels = tuple(map(escape_label, namespace))
 
     def __repr__(self) -> str:
         """Show the kind of store and the compartment."""
@@ -115,9 +117,9 @@ class LangGraphMemoryStore:
             }
             memories = [m for m in memories if m.name not in {*known, *dead}]
         merged = [merge_memory(known.get(memory.name), memory) for memory in memories]
-        items: dict[tuple[str, str], _Item | None] = {}
+        items: dict[tuple[str, str], Item | None] = {}
         for memory in merged:
-            items[_TEXTS, memory.name] = _text_item(memory)
+            items[_TEXTS, memory.name] = text_item(memory)
             items[_TOMBSTONES, memory.name] = None
         self._write(items)
 
@@ -164,7 +166,7 @@ class LangGraphMemoryStore:
             )
             for memory in self.read(names)
         ]
-        self._write({(_TOUCHES, memory.name): _touch_item(memory) for memory in found})
+        self._write({(_TOUCHES, memory.name): touch_item(memory) for memory in found})
         return tuple(found)
 
     def remove(
@@ -314,7 +316,7 @@ class LangGraphMemoryStore:
             if len(page) < _PAGE:
                 break
             offset += _PAGE
-        return tuple(sorted(tuple(map(_unescape_label, ns)) for ns in found if ns))
+        return tuple(sorted(tuple(map(unescape_label, ns)) for ns in found if ns))
 
     def __len__(self) -> int:
         """Count the memories.
@@ -327,7 +329,7 @@ class LangGraphMemoryStore:
         """
         return len(dict(self._pages(_TEXTS)))
 
-    def _items(self, leaf: str, names: Sequence[str]) -> dict[str, _Item]:
+    def _items(self, leaf: str, names: Sequence[str]) -> dict[str, Item]:
         from langgraph.store.base import GetOp  # noqa: PLC0415 - an extra
 
         place = (*self._labels, leaf)
@@ -336,7 +338,7 @@ class LangGraphMemoryStore:
         pairs = zip(names, cast("list[Any]", found), strict=True)
         return {name: item.value for name, item in pairs if item is not None}
 
-    def _write(self, items: Mapping[tuple[str, str], _Item | None]) -> None:
+    def _write(self, items: Mapping[tuple[str, str], Item | None]) -> None:
         from langgraph.store.base import PutOp  # noqa: PLC0415 - an extra
 
         self._batch(
@@ -358,7 +360,7 @@ class LangGraphMemoryStore:
         with self._wrapped():
             return self._store.batch(operations)
 
-    def _pages(self, leaf: str) -> Iterator[tuple[str, _Item]]:
+    def _pages(self, leaf: str) -> Iterator[tuple[str, Item]]:
         """Go through the items of one leaf; a store finds namespaces by prefix only."""
         place = (*self._labels, leaf)
         offset = 0
@@ -376,33 +378,19 @@ class LangGraphMemoryStore:
 
     def _bury(self, names: Sequence[str], until: datetime) -> None:
         tombstone = {"until_us": to_microseconds(until)}
-        items: dict[tuple[str, str], _Item | None] = {}
+        items: dict[tuple[str, str], Item | None] = {}
         for name in names:
             items[_TEXTS, name] = None
             items[_TOUCHES, name] = None
             items[_TOMBSTONES, name] = tombstone
         self._write(items)
 
-    def _memory(self, name: str, item: _Item, touch: _Item | None) -> StoredMemory:
-        if item["version"] > _VERSION:
-            reason = f"{name!r} has version {item['version']}, newer than is known here"
-            raise StoreVersionError(repr(self), reason)
-        created_us = item["created_at_us"]
-        is_ours = touch is not None and touch["created_at_us"] == created_us
-        uses = (item, touch) if touch is not None and is_ours else (item,)
-        return StoredMemory(
-            name=name,
-            content=unescape_text(item["content"]),
-            importance=item["importance"],
-            source=cast("Source", item["source"]),
-            pinned=item["pinned"],
-            evicted=item["evicted"],
-            created_at=from_microseconds(created_us),
-            last_access_at=from_microseconds(
-                max(use["last_access_at_us"] for use in uses)
-            ),
-            access_count=max(use["access_count"] for use in uses),
-        )
+    def _memory(self, name: str, item: Item, touch: Item | None) -> StoredMemory:
+        try:
+            return load_item(name, item, touch)
+        except NewerItemError as error:
+            reason = f"{name!r} has version {error}, newer than is known here"
+            raise StoreVersionError(repr(self), reason) from error
 
     @contextmanager
     def _wrapped(self) -> Iterator[None]:
@@ -413,37 +401,3 @@ class LangGraphMemoryStore:
         except Exception as error:  # each kind of store has errors of its own
             reason = f"{type(error).__name__}: {error}"
             raise StoreError(repr(self), reason) from error
-
-
-def _text_item(memory: StoredMemory) -> _Item:
-    return {
-        "version": _VERSION,
-        "content": escape_text(memory.content),
-        "importance": memory.importance,
-        "source": memory.source,
-        "pinned": memory.pinned,
-        "evicted": memory.evicted,
-        **_touch_item(memory),
-    }
-
-
-def _touch_item(memory: StoredMemory) -> _Item:
-    # Names the birth of its memory, so that it says nothing of a later one.
-    return {
-        "created_at_us": to_microseconds(memory.created_at),
-        "last_access_at_us": to_microseconds(memory.last_access_at),
-        "access_count": memory.access_count,
-    }
-
-
-def _escape_label(label: str) -> str:
-    data = escape_text(label).encode()
-    text = "".join(
-        chr(byte) if _PLAIN.match(bytes([byte])) else f"={byte:02X}" for byte in data
-    )
-    return "=6Canggraph" if text == "langgraph" else text
-
-
-def _unescape_label(label: str) -> str:
-    raw = _ESCAPED.sub(lambda escaped: chr(int(escaped[1], 16)), label)
-    return unescape_text(raw.encode("latin-1").decode())

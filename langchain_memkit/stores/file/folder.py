@@ -15,15 +15,13 @@ from unicodedata import normalize
 from filelock import FileLock, Timeout
 
 from langchain_memkit.core.escaping import escape_text
-from langchain_memkit.core.records import StoredMemory
-from langchain_memkit.core.times import from_microseconds
 from langchain_memkit.exceptions import (
     MemkitError,
     StoreError,
     StoreVersionError,
     UnsafeNameError,
 )
-from langchain_memkit.stores.atomic import (
+from langchain_memkit.stores.file.atomic import (
     TEMPORARY_PREFIX,
     discard,
     is_plain_file,
@@ -31,7 +29,7 @@ from langchain_memkit.stores.atomic import (
     stage,
     sync_folder,
 )
-from langchain_memkit.stores.ledger import (
+from langchain_memkit.stores.file.ledger import (
     Ledger,
     NewerLedgerError,
     dump_ledger,
@@ -50,7 +48,6 @@ _LOCK = ".memory.lock"
 _POLL_SECONDS = 0.002
 _LONGEST_LABEL = 200
 _PLAIN_LABEL = re.compile(rb"[a-z0-9_-]")
-_MICROSECONDS = 1000
 
 
 def label_folder(label: str) -> str:
@@ -205,32 +202,6 @@ class Folder:
         if os.path.lexists(path) and not is_plain_file(path):
             rule = "must not be that of a link or a folder"
             raise UnsafeNameError("name", rule, name)
-
-    def adopt(self, name: str) -> StoredMemory:
-        """Describe a file that the ledger does not know.
-
-        Args:
-            name: Its name.
-
-        Returns:
-            A pinned memory of the developer, dated by the file; its content empty.
-
-        Raises:
-            OSError: The file could not be read.
-        """
-        modified = from_microseconds(
-            self.file(name).stat().st_mtime_ns // _MICROSECONDS
-        )
-        return StoredMemory(
-            name=name,
-            content="",
-            importance=0.5,
-            source="developer",
-            pinned=True,
-            evicted=False,
-            created_at=modified,
-            last_access_at=modified,
-        )
 
     def delete(self, names: Sequence[str]) -> tuple[list[str], list[str]]:
         """Delete the files of memories.

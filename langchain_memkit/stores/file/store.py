@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Self
 
 from langchain_memkit.core.decay import has_faded
-from langchain_memkit.core.escaping import escape_text, unescape_text
 from langchain_memkit.core.models import check_positive
 from langchain_memkit.core.records import (
     DecayRule,
@@ -20,16 +19,19 @@ from langchain_memkit.core.records import (
 )
 from langchain_memkit.core.times import to_microseconds
 from langchain_memkit.core.wording import rank_texts
-from langchain_memkit.exceptions import InvalidInputError, UnsafeNameError
-from langchain_memkit.stores.atomic import (
-    discard,
+from langchain_memkit.stores.file.atomic import (
     is_plain_file,
-    read_bytes,
-    stage,
-    sync_folder,
 )
-from langchain_memkit.stores.folder import Folder, label_folder
-from langchain_memkit.stores.ledger import Ledger
+from langchain_memkit.stores.file.folder import Folder, label_folder
+from langchain_memkit.stores.file.ledger import Ledger
+from langchain_memkit.stores.file.texts import (
+    check_targets,
+    encode_text,
+    known_memories,
+    load_memory,
+    replace_texts,
+    touched,
+)
 from langchain_memkit.stores.names import check_namespace
 
 __all__ = ["FileMemoryStore"]
@@ -111,23 +113,24 @@ class FileMemoryStore:
             UnsafeNameError: A name is a link, or differs from another only in case.
             StoreError: They could not be written.
         """
-        data = {memory.name: self._encode(memory) for memory in memories}
+        data = {m.name: encode_text(m.content, self._max_bytes) for m in memories}
         with self._folder.writing() as ledger:
-            known = self._known(ledger)
+            known = known_memories(self._folder, ledger)
             if only_new:
                 now_us = to_microseconds(now)
                 dead = {n for n, us in ledger.tombstones.items() if us > now_us}
                 memories = [m for m in memories if m.name not in {*known, *dead}]
             if not memories:
                 return
-            self._check_targets([memory.name for memory in memories], known)
+            check_targets(self._folder, [m.name for m in memories], known)
             merged = {m.name: merge_memory(known.get(m.name), m) for m in memories}
             entries = {n: replace(m, content="") for n, m in merged.items()}
             tombstones = {
                 n: us for n, us in ledger.tombstones.items() if n not in merged
             }
             changed = self._changed(ledger, {**known, **entries}, tombstones)
-            self._replace({name: data[name] for name in merged}, ledger, changed)
+            texts = {name: data[name] for name in merged}
+            replace_texts(self._folder, texts, before=ledger, after=changed)
 
     def read(self, names: Sequence[str]) -> tuple[StoredMemory, ...]:
         """Look memories up without refreshing them.
@@ -143,7 +146,10 @@ class FileMemoryStore:
             StoreError: A file could not be read.
         """
         with self._folder.reading() as ledger:
-            found = (self._load(name, ledger) for name in names)
+            found = (
+                load_memory(self._folder, ledger, name, self._max_bytes)
+                for name in names
+            )
             return tuple(memory for memory in found if memory is not None)
 
     def touch(self, names: Sequence[str], *, now: datetime) -> tuple[StoredMemory, ...]:
@@ -161,8 +167,11 @@ class FileMemoryStore:
             StoreError: A file could not be read or the ledger not be written.
         """
         with self._folder.writing() as ledger:
-            loaded = (self._load(name, ledger) for name in names)
-            found = [_touched(memory, now) for memory in loaded if memory is not None]
+            loaded = (
+                load_memory(self._folder, ledger, name, self._max_bytes)
+                for name in names
+            )
+            found = [touched(memory, now) for memory in loaded if memory is not None]
             if found:
                 entries = {m.name: replace(m, content="") for m in found}
                 memories = {**ledger.memories, **entries}
@@ -188,7 +197,11 @@ class FileMemoryStore:
         """
         del now
         with self._folder.writing() as ledger:
-            there = [n for n in names if self._load(n, ledger) is not None]
+            there = [
+                n
+                for n in names
+                if load_memory(self._folder, ledger, n, self._max_bytes) is not None
+            ]
             if there:
                 gone, failed = self._folder.delete(there)
                 self._bury(ledger, gone, until)
@@ -218,12 +231,16 @@ class FileMemoryStore:
             StoreError: The folder could not be read.
         """
         with self._folder.reading() as ledger:
-            for name, memory in sorted(self._known(ledger).items()):
+            for name, memory in sorted(known_memories(self._folder, ledger).items()):
                 if rule is not None and has_faded(memory, rule=rule):
                     continue
                 if resident and memory.evicted:
                     continue
-                loaded = self._load(name, ledger) if content else memory
+                loaded = (
+                    load_memory(self._folder, ledger, name, self._max_bytes)
+                    if content
+                    else memory
+                )
                 if loaded is not None:
                     yield loaded
 
@@ -251,11 +268,11 @@ class FileMemoryStore:
         """
         if dry_run:
             with self._folder.reading() as ledger:
-                known = self._known(ledger)
+                known = known_memories(self._folder, ledger)
             faded = [m for _, m in sorted(known.items()) if has_faded(m, rule=rule)]
             return PruneResult(tuple(faded), len(known) - len(faded))
         with self._folder.writing() as ledger:
-            known = self._known(ledger)
+            known = known_memories(self._folder, ledger)
             names = [n for n in sorted(known) if has_faded(known[n], rule=rule)]
             gone, failed = self._folder.delete(names)
             there = replace(ledger, memories=known)
@@ -334,33 +351,7 @@ class FileMemoryStore:
             StoreError: The folder could not be read.
         """
         with self._folder.reading() as ledger:
-            return len(self._known(ledger))
-
-    def _encode(self, memory: StoredMemory) -> bytes:
-        data = escape_text(memory.content).encode()
-        if len(data) > self._max_bytes:
-            rule = f"must be at most {self._max_bytes} bytes in UTF-8"
-            raise InvalidInputError("content", rule, memory.content)
-        return data
-
-    def _known(self, ledger: Ledger) -> dict[str, StoredMemory]:
-        """Return what has a file: the ledger's entries, and files put there by hand."""
-        names = self._folder.names(ledger.memories)
-        return {
-            name: ledger.memories.get(name) or self._folder.adopt(name)
-            for name in names
-            if name in ledger.memories or name not in ledger.tombstones
-        }
-
-    def _check_targets(
-        self, names: Sequence[str], known: Mapping[str, StoredMemory]
-    ) -> None:
-        folded = {name.casefold(): name for name in known}
-        for name in names:
-            if folded.setdefault(name.casefold(), name) != name:
-                rule = "must differ from other names by more than case"
-                raise UnsafeNameError("name", rule, name)
-            self._folder.check_target(name)
+            return len(known_memories(self._folder, ledger))
 
     def _changed(
         self,
@@ -375,39 +366,6 @@ class FileMemoryStore:
             namespace=self._namespace,
         )
 
-    def _replace(
-        self, data: Mapping[str, bytes], before: Ledger, after: Ledger
-    ) -> None:
-        """Put texts and the ledger in place, or leave all as it was."""
-        path = self._folder.path
-        staged: dict[str, Path] = {}
-        try:
-            for name, content in data.items():
-                staged[name] = stage(path, content)
-            self._folder.write(after)
-            try:
-                for name, temporary in staged.items():
-                    temporary.replace(self._folder.file(name))
-            except OSError:
-                self._folder.write(before)
-                raise
-        finally:
-            for temporary in staged.values():
-                discard(temporary)
-        sync_folder(path)
-
-    def _load(self, name: str, ledger: Ledger) -> StoredMemory | None:
-        if name not in ledger.memories and name in ledger.tombstones:
-            return None
-        self._folder.check_target(name)
-        file = self._folder.file(name)
-        data = read_bytes(file, max_bytes=self._max_bytes)
-        if data is None:
-            return None
-        entry = ledger.memories.get(name) or self._folder.adopt(name)
-        content = unescape_text(data.decode("utf-8", "surrogateescape"))
-        return replace(entry, content=content)
-
     def _bury(
         self,
         ledger: Ledger,
@@ -415,7 +373,9 @@ class FileMemoryStore:
         until: datetime,
         ended_us: int | None = None,
     ) -> None:
-        until_us = to_microseconds(until)
+        """Move names to the tombstones; one whose file is back outlasts its end."""
+        gone = set(names)
+        memories = {n: m for n, m in ledger.memories.items() if n not in gone}
         tombstones = {
             name: us
             for name, us in ledger.tombstones.items()
@@ -423,16 +383,6 @@ class FileMemoryStore:
             or us > ended_us
             or is_plain_file(self._folder.file(name))
         }
-        gone = set(names)
-        memories = {n: m for n, m in ledger.memories.items() if n not in gone}
-        tombstones |= dict.fromkeys(names, until_us)
         if gone or len(tombstones) < len(ledger.tombstones):
+            tombstones |= dict.fromkeys(names, to_microseconds(until))
             self._folder.write(self._changed(ledger, memories, tombstones))
-
-
-def _touched(memory: StoredMemory, now: datetime) -> StoredMemory:
-    return replace(
-        memory,
-        last_access_at=max(memory.last_access_at, now),
-        access_count=memory.access_count + 1,
-    )
