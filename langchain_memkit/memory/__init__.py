@@ -11,7 +11,7 @@ from langchain_memkit.memory.answers import (
 from langchain_memkit.memory.forgetting import ForgettingMemory
 from langchain_memkit.memory.reports import ConsolidationReport, MemoryRecord
 from langchain_memkit.memory.residents import render_memories
-from langchain_memkit.memory.tools import make_tools
+from langchain_memkit.memory.tools import make_tools, make_tools_for
 
 __all__ = [
     "Answer",
@@ -20,6 +20,7 @@ __all__ = [
     "MemoryRecord",
     "forget_answer",
     "make_tools",
+    "make_tools_for",
     "recall_answer",
     "remember_answer",
     "render_memories",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from langchain_memkit.exceptions import InvalidInputError, MemoryNotFoundError
-from langchain_memkit.memory.base import MemoryBase
+from langchain_memkit.memory.queries import MemoryQueries
 from langchain_memkit.memory.reports import MemoryRecord
 
 __all__ = ["Answer", "forget_answer", "recall_answer", "remember_answer"]
@@ -28,7 +28,7 @@ class Answer:
 
 
 def recall_answer(
-    memories: Sequence[MemoryBase], name: str, *, offset: int = 0, length: int = 4000
+    memories: Sequence[MemoryQueries], name: str, *, offset: int = 0, length: int = 4000
 ) -> Answer:
     """Look a name up in several memories and return a part of its text.
 
@@ -63,7 +63,7 @@ def recall_answer(
 
 
 def remember_answer(
-    memory: MemoryBase, name: str, content: str, *, importance: float = 0.5
+    memory: MemoryQueries, name: str, content: str, *, importance: float = 0.5
 ) -> Answer:
     """Remember a text on behalf of a model, unless the name is not the model's.
 
@@ -88,7 +88,7 @@ def remember_answer(
     return Answer(f"Remembered as {name!r}.")
 
 
-def forget_answer(memory: MemoryBase, name: str) -> Answer:
+def forget_answer(memory: MemoryQueries, name: str) -> Answer:
     """Forget a memory on behalf of a model, unless it is not the model's to forget.
 
     Args:
@@ -112,7 +112,7 @@ def forget_answer(memory: MemoryBase, name: str) -> Answer:
     return Answer(f"Forgot {name!r}.")
 
 
-def _taken(memory: MemoryBase, name: str) -> str | None:
+def _taken(memory: MemoryQueries, name: str) -> str | None:
     """Say why a model may not change a memory; what it reads may try to make it."""
     try:
         record = memory.describe(name)

@@ -4,38 +4,30 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Self, get_args
-
-from langchain_core.documents import Document
+from typing import Self
 
 from langchain_memkit.core.decay import (
     ForgetConfig,
     decay_rule,
-    has_faded,
     reason_to_forget,
 )
-from langchain_memkit.core.models import check_choice, check_count, check_share
 from langchain_memkit.core.records import DecayRule, Source, StoredMemory
-from langchain_memkit.core.retention import RetentionReport
 from langchain_memkit.core.times import as_utc
 from langchain_memkit.exceptions import InvalidInputError, MemoryNotFoundError
-from langchain_memkit.memory.documents import document_of
+from langchain_memkit.memory.checks import (
+    checked_memory,
+    evicted_memory,
+    is_policy,
+    new_memory,
+)
 from langchain_memkit.memory.reports import (
     ConsolidationReport,
-    MemoryRecord,
-    record_of,
 )
-from langchain_memkit.memory.residents import pack_residents
 from langchain_memkit.protocols import ArchiveEntry, Clock, MemoryStore
-from langchain_memkit.stores.names import check_name, check_namespace, is_text
+from langchain_memkit.stores.names import check_name, check_namespace
 
-__all__ = ["RESIDENT_SOURCES", "MemoryBase"]
-
-_SOURCES: tuple[str, ...] = get_args(Source)
-RESIDENT_SOURCES: tuple[Source, ...] = ("user", "developer")
-"""Whose memories go into each prompt unless a call says otherwise."""
+__all__ = ["MemoryBase"]
 
 _LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
 
@@ -65,7 +57,7 @@ class MemoryBase:
         Raises:
             InvalidInputError: The policy is no `ForgetConfig`.
         """
-        if config is not None and not _is_policy(config):
+        if config is not None and not is_policy(config):
             raise InvalidInputError("config", "must be a ForgetConfig", config)
         self.store = store
         self.config = config or ForgetConfig()
@@ -147,18 +139,10 @@ class MemoryBase:
             StoreError: They could not be written.
         """
         moment = self._moment(now)
-        check_choice("source", source, _SOURCES)
         memories: dict[str, StoredMemory] = {}
         for name, content, importance in items:
-            memory = StoredMemory(
-                name=check_name(name),
-                content=_check_text("content", content),
-                importance=check_share("importance", importance),
-                source=source,
-                pinned=bool(pinned),
-                evicted=False,
-                created_at=moment,
-                last_access_at=moment,
+            memory = new_memory(
+                name, content, importance, source=source, pinned=pinned, now=moment
             )
             memories[memory.name] = memory
         if memories:
@@ -202,73 +186,6 @@ class MemoryBase:
         if not self.store.remove([check_name(name)], now=moment, until=until):
             raise MemoryNotFoundError(name)
 
-    def importance(self, name: str) -> float | None:
-        """Tell how important a memory is, without refreshing it.
-
-        Args:
-            name: Its name.
-
-        Returns:
-            From 0 to 1; `None` where there is no such memory.
-
-        Raises:
-            UnsafeNameError: The name is no safe file name.
-            StoreError: The store could not be read.
-        """
-        found = self.store.read([check_name(name)])
-        return found[0].importance if found else None
-
-    def describe(self, name: str) -> MemoryRecord:
-        """Tell what is known of a memory, without refreshing it.
-
-        Args:
-            name: Its name.
-
-        Returns:
-            All but its text.
-
-        Raises:
-            MemoryNotFoundError: There is no such memory.
-            UnsafeNameError: The name is no safe file name.
-            StoreError: The store could not be read.
-        """
-        found = self.store.read([check_name(name)])
-        if not found:
-            raise MemoryNotFoundError(name)
-        return record_of(found[0])
-
-    def should_forget(self, name: str, *, now: datetime | None = None) -> bool:
-        """Decide whether a memory has faded, without refreshing or pruning it.
-
-        Args:
-            name: Its name.
-            now: The time; a datetime without a zone is taken as UTC.
-
-        Returns:
-            Whether the next `consolidate` would prune it; true of an unknown name.
-
-        Raises:
-            UnsafeNameError: The name is no safe file name.
-            StoreError: The store could not be read.
-        """
-        found = self.store.read([check_name(name)])
-        return not found or has_faded(found[0], rule=self._rule(self._moment(now)))
-
-    def live_at(self, now: datetime | None = None) -> list[str]:
-        """List the memories that have not faded, without refreshing them.
-
-        Args:
-            now: The time; a datetime without a zone is taken as UTC.
-
-        Returns:
-            Their names, sorted.
-
-        Raises:
-            StoreError: The store could not be read.
-        """
-        rule = self._rule(self._moment(now))
-        return sorted(memory.name for memory in self.store.scan(rule=rule))
-
     def consolidate(
         self, *, now: datetime | None = None, dry_run: bool = False
     ) -> ConsolidationReport:
@@ -301,66 +218,6 @@ class MemoryBase:
             reasons={m.name: str(reason_to_forget(m, rule=rule)) for m in faded},
         )
 
-    def resident(
-        self,
-        budget_tokens: int,
-        *,
-        sources: Sequence[Source] = RESIDENT_SOURCES,
-        evicted: bool = False,
-        now: datetime | None = None,
-    ) -> RetentionReport:
-        """Choose the live memories that go into each prompt, without refreshing them.
-
-        They are ranked by `recoverability`: age since the last access times hit-rate.
-
-        Args:
-            budget_tokens: Tokens for keys and excerpts together.
-            sources: Whose memories.
-            evicted: Whether texts that left a history count too.
-            now: The time; a datetime without a zone is taken as UTC.
-
-        Returns:
-            The memories as capsules, best first.
-
-        Raises:
-            InvalidInputError: The budget or a source breaks its rule.
-            StoreError: The store could not be read.
-        """
-        check_count("budget_tokens", budget_tokens)
-        for source in sources:
-            check_choice("sources", source, _SOURCES)
-        moment = self._moment(now)
-        live = self.store.scan(rule=self._rule(moment), resident=not evicted)
-        chosen = [memory for memory in live if memory.source in sources]
-        return pack_residents(
-            chosen, budget_tokens=budget_tokens, now=moment, read=self.store.read
-        )
-
-    def search(
-        self, query: str, k: int = 4, *, now: datetime | None = None
-    ) -> list[Document]:
-        """Find live memories by words, without refreshing them.
-
-        Args:
-            query: Any text; one without letters and digits finds nothing.
-            k: Most results; 0 finds nothing.
-            now: The time; a datetime without a zone is taken as UTC.
-
-        Returns:
-            A document each, best first; the id is the name, and the metadata holds
-            what `describe` tells, and the score.
-
-        Raises:
-            InvalidInputError: The query is no text, or `k` is no whole number of at
-                least 0.
-            StoreError: The store could not be read.
-        """
-        _check_text("query", query)
-        check_count("k", k)
-        rule = self._rule(self._moment(now))
-        found = self.store.search(query, k=k, rule=rule) if k else ()
-        return [document_of(memory, score) for memory, score in found]
-
     def archive(self, entries: Sequence[ArchiveEntry]) -> None:
         """Take texts that leave a history, all of them or none.
 
@@ -376,16 +233,7 @@ class MemoryBase:
         moment = self._moment(None)
         memories: dict[str, StoredMemory] = {}
         for entry in entries:
-            memory = StoredMemory(
-                name=check_name(entry.key, parameter="key"),
-                content=_check_text("content", entry.content),
-                importance=check_share("importance", entry.importance),
-                source=_check_source(entry.source),
-                pinned=False,
-                evicted=True,
-                created_at=moment,
-                last_access_at=moment,
-            )
+            memory = evicted_memory(entry, now=moment)
             memories.setdefault(memory.name, memory)
         if memories:
             self.store.put(tuple(memories.values()), now=moment, only_new=True)
@@ -432,7 +280,7 @@ class MemoryBase:
             UnsafeNameError: A name is no safe file name.
             StoreError: They could not be written.
         """
-        checked = {memory.name: memory for memory in map(_checked, memories)}
+        checked = {memory.name: memory for memory in map(checked_memory, memories)}
         if checked:
             self.store.put(tuple(checked.values()), now=self._moment(now))
 
@@ -454,31 +302,3 @@ class MemoryBase:
             return moment + self.config.ttl
         except OverflowError:
             return _LAST_MOMENT
-
-
-def _is_policy(value: object) -> bool:
-    return isinstance(value, ForgetConfig)
-
-
-def _check_text(parameter: str, value: str) -> str:
-    if not is_text(value):
-        raise InvalidInputError(parameter, "must be text", value)
-    return value
-
-
-def _check_source(source: Source) -> Source:
-    check_choice("source", source, _SOURCES)
-    return source
-
-
-def _checked(memory: StoredMemory) -> StoredMemory:
-    return replace(
-        memory,
-        name=check_name(memory.name),
-        content=_check_text("content", memory.content),
-        importance=check_share("importance", memory.importance),
-        source=_check_source(memory.source),
-        created_at=as_utc(memory.created_at, parameter="created_at"),
-        last_access_at=as_utc(memory.last_access_at, parameter="last_access_at"),
-        access_count=check_count("access_count", memory.access_count),
-    )

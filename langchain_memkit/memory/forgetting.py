@@ -9,7 +9,7 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.tools import BaseTool
 
 from langchain_memkit.core.models import check_count
-from langchain_memkit.memory.base import MemoryBase
+from langchain_memkit.memory.queries import MemoryQueries
 from langchain_memkit.memory.residents import render_memories
 from langchain_memkit.memory.retriever import MemoryRetriever
 from langchain_memkit.memory.tools import make_tools
@@ -57,7 +57,7 @@ class ForgettingMemory(AsyncMemory):
         """
         return MemoryRetriever(memory=self, k=check_count("k", k))
 
-    def as_tools(self, *, also_recall: Sequence[MemoryBase] = ()) -> list[BaseTool]:
+    def as_tools(self, *, also_recall: Sequence[MemoryQueries] = ()) -> list[BaseTool]:
         """Make the tools `remember`, `recall` and `forget` for a model.
 
         What the model remembers has the source `assistant`. It can neither replace nor

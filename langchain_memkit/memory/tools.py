@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from langchain_core.messages import ToolCall, ToolMessage
@@ -16,9 +16,9 @@ from langchain_memkit.memory.answers import (
     recall_answer,
     remember_answer,
 )
-from langchain_memkit.memory.base import MemoryBase
+from langchain_memkit.memory.queries import MemoryQueries
 
-__all__ = ["make_tools"]
+__all__ = ["make_tools", "make_tools_for"]
 
 _LENGTH = 4000
 
@@ -80,7 +80,7 @@ class RecallTool(StructuredTool):
 
 
 def make_tools(
-    memory: MemoryBase, *, also_recall: Sequence[MemoryBase] = ()
+    memory: MemoryQueries, *, also_recall: Sequence[MemoryQueries] = ()
 ) -> list[BaseTool]:
     """Make the tools `remember`, `recall` and `forget` for a model.
 
@@ -95,18 +95,32 @@ def make_tools(
         The three tools.
     """
     places = (memory, *also_recall)
+    return make_tools_for(lambda: places)
+
+
+def make_tools_for(locate: Callable[[], Sequence[MemoryQueries]]) -> list[BaseTool]:
+    """Make the same tools where the memory is only known when one of them is called.
+
+    Args:
+        locate: Tells, at each call, what the tools read and write, and then where
+            `recall` looks next.
+
+    Returns:
+        The three tools.
+    """
 
     def remember(name: str, content: str, importance: float = 0.5) -> str:
+        memory = locate()[0]
         return remember_answer(memory, name, content, importance=importance).text
 
     def recall(
         name: str, offset: int = 0, length: int = _LENGTH
     ) -> tuple[str, str | None]:
-        answer = recall_answer(places, name, offset=offset, length=length)
+        answer = recall_answer(locate(), name, offset=offset, length=length)
         return answer.text, answer.recalled
 
     def forget(name: str) -> str:
-        return forget_answer(memory, name).text
+        return forget_answer(locate()[0], name).text
 
     async def aremember(name: str, content: str, importance: float = 0.5) -> str:
         return await asyncio.to_thread(remember, name, content, importance)

@@ -10,15 +10,15 @@ from langchain_core.documents import Document
 
 from langchain_memkit.core.records import Source
 from langchain_memkit.core.retention import RetentionReport
-from langchain_memkit.memory.base import RESIDENT_SOURCES, MemoryBase
+from langchain_memkit.memory.queries import RESIDENT_SOURCES, MemoryQueries
 from langchain_memkit.memory.reports import ConsolidationReport, MemoryRecord
 from langchain_memkit.protocols import ArchiveEntry
 
 __all__ = ["AsyncMemory"]
 
 
-class AsyncMemory(MemoryBase):
-    """`MemoryBase` with a twin of every verb whose name starts with `a`."""
+class AsyncMemory(MemoryQueries):
+    """`MemoryQueries` with a twin of every verb whose name starts with `a`."""
 
     async def aremember(  # noqa: PLR0913 - as its twin
         self,

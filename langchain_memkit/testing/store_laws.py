@@ -210,8 +210,8 @@ def check_law_6_compartments(open_store: OpenStore) -> None:
         open_store: Opens the store.
     """
     store = open_store()
-    odd = (("User",), ("user",), ("a", "b"), ("a/b",), ("a.b",), ("a", "b", "c"))
-    odd += (("%",), ("_",), ("..",), ("\x00",), ("\udc8f",), ("x" * 300,), ("é",))
+    labels = ("User", "user", "a/b", "a.b", "%", "_", "..", "\x00", "\udc8f", "é")
+    odd = [("a", "b"), ("a", "b", "c"), ("x" * 300,), *((label,) for label in labels)]
     store.put([_note("n", "root")], now=_NOON)
     for place in odd:
         store.scoped(place).put([_note("n", repr(place))], now=_NOON)

@@ -89,6 +89,10 @@ class SQLMemoryStore:
         """Share the database: a copy of a store is the same place."""
         return self
 
+    def close(self) -> None:
+        """Close the connections that are not in use; the next call opens new ones."""
+        self._database.engine.dispose()
+
     def put(
         self,
         memories: Sequence[StoredMemory],
