@@ -2,6 +2,7 @@
 
 from langchain_memkit.trimmer.calls import TrimCall, TrimResult
 from langchain_memkit.trimmer.episode_trimmer import EpisodeTrimmer, trim_episodes
+from langchain_memkit.trimmer.evidence import entry_of
 from langchain_memkit.trimmer.validation import (
     HistoryFault,
     safe_cut_points,
@@ -13,6 +14,7 @@ __all__ = [
     "HistoryFault",
     "TrimCall",
     "TrimResult",
+    "entry_of",
     "safe_cut_points",
     "trim_episodes",
     "validate_history",

@@ -7,40 +7,18 @@ from dataclasses import dataclass
 
 from langchain_core.messages import BaseMessage
 
-from langchain_memkit.core.eviction import EpisodeKind
 from langchain_memkit.core.facts import GONE, HIDDEN
-from langchain_memkit.core.keys import content_key
 from langchain_memkit.core.replay import Budget
 from langchain_memkit.core.timeline import Timeline
-from langchain_memkit.messages import (
-    archive_text,
-    is_system,
-    recall_key,
-    recalled_key,
-    says_something,
-)
-from langchain_memkit.protocols import Archive, ArchiveEntry, Source
+from langchain_memkit.messages import is_system
+from langchain_memkit.protocols import Archive, ArchiveEntry
 from langchain_memkit.trimmer._history import History
 from langchain_memkit.trimmer._session import Session
 from langchain_memkit.trimmer._shapes import form_of
 from langchain_memkit.trimmer._view import hoist, render
+from langchain_memkit.trimmer.evidence import entry_of
 
 __all__ = ["Outcome", "describe_floor", "entries_of", "sent_of"]
-
-_SOURCES: dict[EpisodeKind, Source] = {
-    EpisodeKind.CONSTRAINT: "developer",
-    EpisodeKind.USER_TURN: "user",
-    EpisodeKind.AGENT_REASONING: "assistant",
-    EpisodeKind.ACTION_RESULT: "tool",
-    EpisodeKind.OBSERVATION: "tool",
-}
-_IMPORTANCE = {
-    EpisodeKind.CONSTRAINT: 1.0,
-    EpisodeKind.USER_TURN: 0.8,
-    EpisodeKind.AGENT_REASONING: 0.3,
-    EpisodeKind.ACTION_RESULT: 0.5,
-    EpisodeKind.OBSERVATION: 0.5,
-}
 
 
 @dataclass(slots=True)
@@ -145,18 +123,9 @@ def entries_of(outcome: Outcome, memory: Archive) -> list[ArchiveEntry]:
     session, history = outcome.session, outcome.history
     entries: dict[str, ArchiveEntry] = {}
     for index, _rung in outcome.line.departures(session.archived_by(memory)):
-        message = history.messages[index]
-        if not says_something(message) or recall_key(message) or form_of(message):
-            continue
-        if recalled_key(message) is None:
-            kind, content = history.kind(index), archive_text(message)
-            key = content_key(content)
-            entries[key] = ArchiveEntry(
-                key=key,
-                content=content,
-                importance=_IMPORTANCE[kind],
-                source=_SOURCES[kind],
-            )
+        entry = entry_of(history.messages[index], kind=history.kind(index))
+        if entry is not None:
+            entries[entry.key] = entry
     return [entry for key, entry in entries.items() if key not in session.sent]
 
 

@@ -130,6 +130,29 @@ class EpisodeTrimmer(Runnable[MessagesLike, list[BaseMessage]]):
         """
         return self._options.max_tokens
 
+    @property
+    def is_additive(self) -> bool:
+        """Return whether its counts of a list are the sum over the messages.
+
+        Returns:
+            False for a plain callable, whose counts of a whole are final.
+        """
+        return self._options.tokens.additive
+
+    def count_tokens(self, messages: Sequence[BaseMessage]) -> int:
+        """Count messages as this trimmer does.
+
+        Args:
+            messages: In order, calls and results together.
+
+        Returns:
+            Tokens, at least 0.
+
+        Raises:
+            CounterError: The counter raised, or returned no count.
+        """
+        return self._options.tokens.whole(messages)
+
     def __getstate__(self) -> dict[str, object]:
         """Leave out what was remembered of conversations; it is found again.
 
