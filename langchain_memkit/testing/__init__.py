@@ -4,6 +4,12 @@ The suite for stores is in `langchain_memkit.testing.conformance`; it needs pyte
 """
 
 from langchain_memkit.testing.fakes import DictMemoryStore, FakeClock
-from langchain_memkit.testing.models import ModelCall, ScriptedChatModel
+from langchain_memkit.testing.models import ModelCall, ScriptedChatModel, tool_loop
 
-__all__ = ["DictMemoryStore", "FakeClock", "ModelCall", "ScriptedChatModel"]
+__all__ = [
+    "DictMemoryStore",
+    "FakeClock",
+    "ModelCall",
+    "ScriptedChatModel",
+    "tool_loop",
+]

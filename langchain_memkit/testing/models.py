@@ -13,9 +13,10 @@ from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,
     BaseMessage,
+    ToolMessage,
     message_to_dict,
 )
-from langchain_core.messages.tool import tool_call_chunk
+from langchain_core.messages.tool import tool_call, tool_call_chunk
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
@@ -24,7 +25,7 @@ from pydantic import Field, SkipValidation
 
 from langchain_memkit.protocols import TokenCounter
 
-__all__ = ["ModelCall", "ScriptedChatModel"]
+__all__ = ["ModelCall", "ScriptedChatModel", "tool_loop"]
 
 Script = Callable[[Sequence[BaseMessage]], AIMessage | str]
 """Answers the messages of one call."""
@@ -151,6 +152,44 @@ class ScriptedChatModel(BaseChatModel):
         if isinstance(answer, Exception):
             raise answer
         return AIMessage(answer) if isinstance(answer, str) else answer.model_copy()
+
+
+def tool_loop(
+    steps: int, *, tool: str, answer: str = "Done.", prefix: str = "step"
+) -> Script:
+    """Write the script of an agent that calls one tool again and again.
+
+    Each call has the argument `step`, from 1 on, and the id `PREFIX-STEP`. The script
+    only looks at the last message, so it goes on after an interruption and in another
+    process, whatever was left out of the history.
+
+    Args:
+        steps: How often the tool is called in a user turn.
+        tool: Its name.
+        answer: What is said in the end.
+        prefix: What the ids begin with.
+
+    Returns:
+        A script for `ScriptedChatModel`.
+
+    Example:
+        >>> from langchain_core.messages import HumanMessage
+        >>> script = tool_loop(2, tool="look_up")
+        >>> script([HumanMessage("Go.")]).tool_calls[0]["args"]
+        {'step': 1}
+    """
+
+    def script(messages: Sequence[BaseMessage]) -> AIMessage | str:
+        last = messages[-1]
+        name = last.tool_call_id if isinstance(last, ToolMessage) else ""
+        done = int(name.rpartition("-")[2]) if name.startswith(f"{prefix}-") else 0
+        if done >= steps:
+            return answer
+        step = done + 1
+        call = tool_call(name=tool, args={"step": step}, id=f"{prefix}-{step}")
+        return AIMessage("", tool_calls=[call])
+
+    return script
 
 
 def _chunks(message: AIMessage) -> Iterator[AIMessageChunk]:

@@ -1,9 +1,9 @@
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.tools import tool
 
 from langchain_memkit import ApproximateCounter
-from langchain_memkit.testing import ModelCall, ScriptedChatModel
+from langchain_memkit.testing import ModelCall, ScriptedChatModel, tool_loop
 
 CALL = {"name": "look_up", "args": {"topic": "kites"}, "id": "c1", "type": "tool_call"}
 
@@ -88,3 +88,22 @@ async def test_chunks_are_told_to_callbacks():
     model = ScriptedChatModel(script=["fine"])
     kinds = [event["event"] async for event in model.astream_events("?", version="v2")]
     assert kinds.count("on_chat_model_stream") == 2
+
+
+def test_a_tool_loop_goes_on_from_the_last_result():
+    """The next step follows from the last message alone."""
+    script = tool_loop(3, tool="look_up")
+    (call,) = script([ToolMessage("x", tool_call_id="step-2")]).tool_calls
+    assert (call["name"], call["args"], call["id"]) == (
+        "look_up",
+        {"step": 3},
+        "step-3",
+    )
+    assert script([ToolMessage("x", tool_call_id="step-3")]) == "Done."
+
+
+def test_a_tool_loop_starts_after_anything_else():
+    """A user's message or another tool's result starts the loop."""
+    script = tool_loop(3, tool="look_up")
+    for message in (HumanMessage("Go."), ToolMessage("x", tool_call_id="other-2")):
+        assert script([message]).tool_calls[0]["id"] == "step-1"
