@@ -35,6 +35,11 @@ lint: $(VENV)/.dev  ## Run the linters, the type checker and the import contract
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+browser: $(VENV)/.dev  ## Look at the page of `memkit compare` in headless Chromium, light and dark
+	@command -v chromium chromium-browser google-chrome >/dev/null || \
+	  { [ "$$(id -u)" = 0 ] && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null 2>&1; } || true
+	$(BIN)/python benchmarks/browser.py $(FILES)
+
 docs: $(VENV)/.dev  ## Build the documentation, warnings are errors
 	$(BIN)/mkdocs build --quiet --strict --site-dir site
 

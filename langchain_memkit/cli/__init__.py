@@ -1,11 +1,12 @@
 """The `memkit` command: look into trimming and memories without writing code.
 
-The modules `transcripts`, `compare` and `page` need no extra and can be used from
-scripts; the command itself needs the extra `cli`.
+The modules `transcripts`, `compare`, `methods` and `page` need no extra and can be used
+from scripts; the command itself needs the extra `cli`.
 """
 
 from __future__ import annotations
 
+import logging
 import sys
 
 from langchain_memkit.exceptions import MissingExtraError
@@ -26,4 +27,6 @@ def main() -> None:
         if package not in {"typer", "rich"}:
             raise
         sys.exit(f"memkit: {MissingExtraError('cli', package)}")
+    # what a method logs while it is measured would tear the tables apart
+    logging.getLogger("langchain_memkit").addHandler(logging.NullHandler())
     app(prog_name="memkit")

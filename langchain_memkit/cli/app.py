@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 import langchain_memkit
+from langchain_memkit.cli.compare_command import compare_command
 from langchain_memkit.cli.console import EXIT_CODES, exit_code_of
 from langchain_memkit.cli.memory_commands import memory_app
 from langchain_memkit.cli.printable import clean
@@ -46,6 +47,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.command("compare", epilog=EXIT_CODES)(compare_command)
 app.add_typer(memory_app, name="memory")
 
 
@@ -65,4 +67,4 @@ def _root(
         ),
     ] = False,
 ) -> None:
-    """Look into memories that fade."""
+    """Look into what a history loses to a budget, and into memories that fade."""

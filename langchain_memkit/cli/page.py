@@ -27,6 +27,11 @@ COLUMNS = {
 }
 _MOST_PLOTS = 8
 _MOST_DEPARTURES = 300
+_READING = (
+    "Plots: the lines are prompt tokens a call, a hollow mark stands for a prompt that "
+    "is not usable, and the dots below for what left the prompt or was shortened, "
+    "larger for more messages."
+)
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
@@ -88,6 +93,7 @@ def render_page(
             *(f"<p>{escape(note)}</p>" for note in notes),
             _definitions(COLUMNS.items()),
             _conversations(groups) if len(groups) > 1 else "",
+            f'<p class="soft">{_READING}</p>',
             *(_section(group) for group in shown),
             f"<footer>{_definitions(about)}</footer></main></body></html>\n",
         ]
@@ -170,9 +176,7 @@ def _section(group: Sequence[Run]) -> str:
     counts += f"{_plural(len(group[0].calls), 'call')}"
     return (
         f"<section><h2>{escape(one_line(transcript.name))}</h2>"
-        f'<p class="soft">{counts}. Lines: prompt tokens a call, a '
-        "hollow mark where the prompt is not usable. Dots below: what left the prompt "
-        "or was shortened, larger for more messages.</p>"
+        f'<p class="soft">{counts}</p>'
         f'<ul class="legend">{legend}</ul>{draw_plot(group, colors=colors)}'
         f"{''.join(_departures(run) for run in group[1:])}</section>"
     )

@@ -15,6 +15,7 @@ __all__ = ["describe_departures", "draw_plot", "kind_of"]
 
 _WIDTH, _LEFT, _RIGHT, _TOP, _HEIGHT = 960, 132, 16, 14, 230
 _LANE, _GAP = 24, 46
+_CLEAR = 0.6  # of a stride lie at least between the first two marks of calls
 _STEPS = (1, 2, 2.5, 5, 10)
 _KINDS = {
     "human": "user message",
@@ -114,9 +115,10 @@ def _axes(top: int, calls: int) -> list[str]:
             + _text(_LEFT - 8, y + 4, f"{int(number * step):,}", "end")
         )
     stride = max(1, int(_step(calls, 10)))
-    places = sorted({0, *range(stride - 1, calls, stride)}) if calls else ()
     parts += [
-        _text(_x(place, calls), bottom + 18, f"{place + 1}", "mid") for place in places
+        _text(_x(place, calls), bottom + 18, f"{place + 1}", "mid")
+        for place in range(calls)
+        if place == 0 or ((place + 1) % stride == 0 and place > stride * _CLEAR)
     ]
     parts.append(_text(_LEFT - 8, bottom + 18, "call", "end"))
     return parts

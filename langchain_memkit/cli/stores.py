@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -134,15 +135,18 @@ def _open_store(address: str, root: str | None) -> FileMemoryStore | SQLMemorySt
 def _refuse_missing(address: str) -> None:
     # opening makes what is missing, and would leave litter behind a typing error
     if "://" not in address:
-        folder = Path(address)
-        if not folder.is_dir():
-            raise InvalidInputError("STORE", "must be a folder that exists", address)
-        if not any(map(_is_trace, folder.iterdir())):
+        try:
+            found = list(Path(address).iterdir())
+        except OSError as error:
+            rule = f"must be a folder that can be read ({error.strerror})"
+            raise InvalidInputError("STORE", rule, address) from error
+        if not any(map(_is_trace, found)):
             rule = "must be a folder of memories; there is no .memory.json in it"
             raise InvalidInputError("STORE", rule, address)
     elif address.startswith("sqlite"):
         file = unquote(urlsplit(address).path.removeprefix("/"))
-        if not file.startswith("file:") and not Path(file).is_file():
+        # os.path does not raise where a name is too long
+        if not file.startswith("file:") and not os.path.isfile(file):  # noqa: PTH113
             rule = "must be an address of a database that exists, as sqlite:///file.db"
             raise InvalidInputError("STORE", rule, address)
 

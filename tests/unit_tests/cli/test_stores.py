@@ -29,6 +29,7 @@ def test_a_store_is_opened_by_its_address(address):
     assert memory.config.ttl == timedelta(days=9)
 
 
+LONG = f"sqlite:///{'x' * 300}"
 POLICY = {"ttl_days": 9, "min_importance": 0.5, "weak_days": None}
 
 
@@ -59,7 +60,10 @@ def test_a_folder_of_compartments_only_is_a_store(tmp_path):
     assert len(open_memory(str(tmp_path))) == 0
 
 
-@pytest.mark.parametrize("name", ["nope", "plain", "sqlite:///nope.db", "sqlite://"])
+@pytest.mark.parametrize(
+    "name",
+    ["no", "plain", "plain/notes.md", "x" * 300, "sqlite:///no.db", "sqlite://", LONG],
+)
 def test_a_store_that_is_not_there_is_not_made(tmp_path, monkeypatch, name):
     """Looking leaves no litter, and takes no folder for a store."""
     monkeypatch.chdir(tmp_path)
