@@ -12,6 +12,7 @@ from langchain_memkit.cli.compare_command import compare_command
 from langchain_memkit.cli.console import EXIT_CODES, exit_code_of
 from langchain_memkit.cli.memory_commands import memory_app
 from langchain_memkit.cli.printable import clean
+from langchain_memkit.cli.trim_command import trim_command
 from langchain_memkit.exceptions import MemkitError
 
 __all__ = ["app"]
@@ -47,6 +48,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.command("trim", epilog=EXIT_CODES)(trim_command)
 app.command("compare", epilog=EXIT_CODES)(compare_command)
 app.add_typer(memory_app, name="memory")
 
