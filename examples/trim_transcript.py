@@ -7,8 +7,6 @@ conversation gets a row for each message that left or was cut, several get one r
 Without `--max-tokens` each may keep half of its tokens.
 """
 
-from __future__ import annotations
-
 import argparse
 import logging
 
@@ -40,9 +38,9 @@ def main() -> None:
         print(summary(trimming))
     if len(trimmings) == 1:
         for gone in trimmings[0].departures:
-            text, what = one_line(gone.text), "cut" if gone.shortened else "left"
-            start = f"  #{gone.message:<4}{gone.kind:18}{gone.tokens:>7,}  {what:6}"
-            print(f"{start}{gone.why:42}{text[:40]}")
+            what = f"{gone.kind} {'cut' if gone.shortened else 'left'}"
+            start = f"  #{gone.message:<4}{what:23}{gone.tokens:>7,}  {gone.why}"
+            print(f"{start:78}{gone.text[:40]}")
     valid = sum(not trimming.faults for trimming in trimmings)
     fitting = sum(not trimming.overflow for trimming in trimmings)
     print(f"{len(trimmings)} conversations: {valid} valid, {fitting} within budget")
@@ -53,10 +51,8 @@ def summary(trimming: Trimming) -> str:
     name = one_line(trimming.name, max_characters=40)
     tokens = f"{trimming.tokens_before:>7,} → {trimming.tokens_after:>6,} tokens"
     state = "; ".join(trimming.faults) or "valid"
-    over = f", over budget: {trimming.overflow}" if trimming.overflow else ""
-    return (
-        f"{name:42}{tokens}, {len(trimming.departures):>3} left or cut, {state}{over}"
-    )
+    over = ", over budget" if trimming.overflow else ""
+    return f"{name:42}{tokens}, {len(trimming.departures):>3} changed, {state}{over}"
 
 
 if __name__ == "__main__":

@@ -8,8 +8,9 @@ from importlib.resources import files
 from langchain_core.messages import BaseMessage
 
 from langchain_memkit.cli.compare import Row, Run
-from langchain_memkit.cli.plot import describe_departures, draw_plot, kind_of
+from langchain_memkit.cli.plot import draw_plot
 from langchain_memkit.cli.printable import escape, one_line
+from langchain_memkit.cli.wording import describe_departures, excerpt_of, kind_of
 
 __all__ = ["COLUMNS", "render_page", "show_cells"]
 
@@ -206,8 +207,7 @@ def _departures(run: Run) -> str:
 
 def _departure(message: BaseMessage, place: int, is_cut: bool) -> str:  # noqa: FBT001
     kind = f"{kind_of(message)}{', shortened' if is_cut else ''}"
-    content = message.content if isinstance(message.content, str) else ""
-    text = one_line(content or str(message.text or message.content), max_characters=160)
+    text = excerpt_of(message, max_characters=160)
     return (
         f"<tr><td>#{place + 1}</td><td>{escape(kind)}</td>"
         f'<td class="text">{escape(text)}</td></tr>'

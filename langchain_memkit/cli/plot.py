@@ -2,63 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-
-from langchain_core.messages import BaseMessage
 
 from langchain_memkit.cli.compare import Run
 from langchain_memkit.cli.printable import escape
-from langchain_memkit.cli.replay import Call
+from langchain_memkit.cli.wording import describe_departures
 
-__all__ = ["describe_departures", "draw_plot", "kind_of"]
+__all__ = ["draw_plot"]
 
 _WIDTH, _LEFT, _RIGHT, _TOP, _HEIGHT = 960, 132, 16, 14, 230
 _LANE, _GAP = 24, 46
 _CLEAR = 0.6  # of a stride lie at least between the first two marks of calls
 _STEPS = (1, 2, 2.5, 5, 10)
-_KINDS = {
-    "human": "user message",
-    "ai": "assistant message",
-    "tool": "tool result",
-    "function": "tool result",
-    "system": "system message",
-}
-
-
-def kind_of(message: BaseMessage) -> str:
-    """Name what a message is, as a reader of transcripts would.
-
-    Args:
-        message: Any message.
-
-    Returns:
-        Such as `tool result`.
-
-    Example:
-        >>> from langchain_core.messages import HumanMessage
-        >>> kind_of(HumanMessage("Hello"))
-        'user message'
-    """
-    return _KINDS.get(message.type, "message")
-
-
-def describe_departures(call: Call, messages: Sequence[BaseMessage]) -> str:
-    """Tell in one line what is sent no more since a call.
-
-    Args:
-        call: The call.
-        messages: The conversation.
-
-    Returns:
-        Such as `2 tool results left, 1 tool result shortened`; empty where nothing did.
-    """
-    parts = [
-        f"{number} {kind}{'s' if number > 1 else ''} {verb}"
-        for verb, places in (("left", call.gone), ("shortened", call.cut))
-        for kind, number in Counter(kind_of(messages[i]) for i in places).items()
-    ]
-    return ", ".join(parts)
 
 
 def draw_plot(runs: Sequence[Run], *, colors: Sequence[int]) -> str:

@@ -8,10 +8,9 @@ from langchain_core.messages import BaseMessage
 
 from langchain_memkit.cli.alignment import find_absent
 from langchain_memkit.cli.compare import Budget
-from langchain_memkit.cli.plot import kind_of
-from langchain_memkit.cli.printable import one_line
 from langchain_memkit.cli.replay import Gauge
 from langchain_memkit.cli.transcripts import Transcript
+from langchain_memkit.cli.wording import excerpt_of, kind_of
 from langchain_memkit.core.models import Count, FrozenModel
 from langchain_memkit.exceptions import BudgetExceededError
 from langchain_memkit.protocols import TokenCounter
@@ -158,7 +157,7 @@ def _departures(
             tokens=gauge.count_one(history[place]),
             shortened=place in cut,
             why=_REASONS.get((kind_of(history[place]), place in cut), "repaired"),
-            text=one_line(str(history[place].text)),
+            text=excerpt_of(history[place]),
         )
         for place in sorted(gone | cut)
     )

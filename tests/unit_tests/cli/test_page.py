@@ -5,12 +5,11 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import HumanMessage
 
 from langchain_memkit.cli.compare import summarize
 from langchain_memkit.cli.page import COLUMNS, render_page, show_cells
-from langchain_memkit.cli.plot import describe_departures, draw_plot, kind_of
-from langchain_memkit.cli.replay import Call
+from langchain_memkit.cli.plot import draw_plot
 
 EVIL = "</td></svg><script>alert('x')</script><img src=http://x.test/ onerror=a \x1b[2J"
 
@@ -125,7 +124,7 @@ def test_many_conversations_are_listed_and_the_longest_drawn(conversation, rende
 def test_a_message_of_blocks_is_shown_by_its_text(conversation, render):
     """Lists of blocks are shown as text where they have any."""
     conversation[1] = HumanMessage([{"type": "text", "text": "Blocks of text"}])
-    conversation[2].content = [{"type": "image", "url": "x"}]
+    conversation[0].content = [{"type": "image", "url": "x"}]
     text = read(render(conversation)).text
     assert "Blocks of text" in text
     assert "{'type': 'image'" in text
@@ -168,16 +167,3 @@ def test_ticks_are_round_numbers(conversation, measure):
     labels = re.findall(r'class="end">([\d,]+)<', plot)
     assert labels == ["0", "500", "1,000", "1,500", "2,000"][: len(labels)]
     assert len(labels) > 3
-
-
-def test_departures_are_described_by_kind(conversation):
-    """Numbers and kinds, in one line."""
-    call = Call(9, 1, 1, True, True, True, None, gone=(0, 2, 4), cut=(3,))
-    assert describe_departures(call, conversation) == (
-        "1 system message left, 2 assistant messages left, 1 tool result shortened"
-    )
-
-
-def test_an_odd_message_is_a_message():
-    """A kind is named for every type."""
-    assert kind_of(AIMessage("x").model_copy(update={"type": "odd"})) == "message"
