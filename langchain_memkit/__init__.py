@@ -50,10 +50,14 @@ if TYPE_CHECKING:
     from langchain_memkit.retriever import (
         CapsuleCompressor,
         CapsuleRetriever,
+        Citation,
+        CitationReport,
         InMemoryAccessLog,
+        MemoryAccessLog,
         RecentDocstore,
         format_capsules,
         report_of,
+        verify_citations,
     )
     from langchain_memkit.stores.file import FileMemoryStore
     from langchain_memkit.stores.langgraph import LangGraphMemoryStore
@@ -103,10 +107,14 @@ _HOMES = {
     "retriever": (
         "CapsuleCompressor",
         "CapsuleRetriever",
+        "Citation",
+        "CitationReport",
         "InMemoryAccessLog",
+        "MemoryAccessLog",
         "RecentDocstore",
         "format_capsules",
         "report_of",
+        "verify_citations",
     ),
     "memory": (
         "ConsolidationReport",

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from langchain_memkit.core.terms import find_term, fold_case, query_terms
+from langchain_memkit.core.terms import find_term, fold_case
 from langchain_memkit.core.units import Span, split_units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Sequence
 
     from langchain_memkit.core.terms import QueryTerm
 
 __all__ = ["ExcerptWeights", "ScoredTexts", "TextUnits", "value_units"]
+
+_USUAL_UNIT_CHARACTERS = 120
+_LEAST_SPLIT_TEXTS = 12
+_SPLIT_BUDGETS = 6
+
+Places = list[list[int]]
+"""Where each term of a query stands in one text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,31 +30,34 @@ class ExcerptWeights:
     """What makes a unit worth sending.
 
     Formula: with shares of the query's idf weight from 0 to 1, a unit is worth
-    `(own + near * (window - own) + document * lexical + rank * prior) ** power
+    `(own + near * (window - own) + document * whole + rank * prior) ** power
     * characters ** length`, where `own` is the share of the unit, `window` that of
-    the unit and its neighbours, `lexical` the BM25 score of its document over the
-    best one, and `prior` `1 / (1 + position / rank_scale)` in the base's order.
+    the unit and its neighbours, `whole` that of its text, and `prior`
+    `1 / log2(2 + position)` in the base retriever's order.
+
+    Chosen on every other question of sets of papers, encyclopedia paragraphs and
+    dialogues, by coordinate search for the evidence kept at 256 to 2,048 tokens; the
+    other questions gave the same answer within noise. Each optimum is flat: a third
+    more or less changes less than 0.005.
 
     Attributes:
         near: Weight of terms that only the neighbouring units hold.
-        document: Weight of the document's lexical score.
+        document: Weight of terms that stand anywhere in the text.
         rank: Weight of the base retriever's order.
-        rank_scale: Position at which the prior has halved.
         power: Above 1 prefers few good units to many fair ones.
         length: Above 0 prefers long units; 1 would make them free.
     """
 
-    near: float = 0.5
-    document: float = 0.5
-    rank: float = 0.5
-    rank_scale: float = 10.0
-    power: float = 1.5
-    length: float = 0.35
+    near: float = 0.4
+    document: float = 0.1
+    rank: float = 0.35
+    power: float = 3.0
+    length: float = 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class TextUnits:
-    """One text, split and valued.
+    """One text, split and valued; not split where others are worth more.
 
     Attributes:
         spans: Its units in order.
@@ -57,9 +66,9 @@ class TextUnits:
         share: Share of the query's weight that the whole text covers, from 0 to 1.
     """
 
-    spans: tuple[Span, ...]
-    masks: tuple[int, ...]
-    values: tuple[float, ...]
+    spans: Sequence[Span]
+    masks: Sequence[int]
+    values: Sequence[float]
     share: float
 
 
@@ -81,146 +90,165 @@ class ScoredTexts:
         return any(text.share for text in self.texts)
 
 
-_BM25_SATURATION = 1.2
-_BM25_LENGTH = 0.75
-
-
 def value_units(
-    query: str,
+    terms: Sequence[QueryTerm],
     texts: Sequence[str],
     *,
     unit_characters: int,
-    stop_words: Collection[str] = frozenset(),
+    budget_characters: int,
     weights: ExcerptWeights | None = None,
 ) -> ScoredTexts:
-    r"""Split texts into units and value each against a query.
+    r"""Split the most promising texts into units and value each against a query.
+
+    Texts are split best first until they hold six budgets of text, 12 at least: what
+    is worth less has no chance beside them.
 
     Args:
-        query: What is asked for.
+        terms: The terms of the query.
         texts: The texts, best first in the order of who found them.
         unit_characters: Longest unit, at least 1.
-        stop_words: Words in lower case that say nothing.
+        budget_characters: How much text can be sent.
         weights: See `ExcerptWeights`; `None` means the defaults.
 
     Returns:
         The units of each text, valued.
 
     Example:
-        >>> scored = value_units("wind", ["Sun.\nWind."], unit_characters=99)
+        >>> from langchain_memkit.core.terms import query_terms
+        >>> scored = value_units(
+        ...     query_terms("wind"),
+        ...     ["Sun.\nWind."],
+        ...     unit_characters=99,
+        ...     budget_characters=99,
+        ... )
         >>> sun, wind = scored.texts[0].values
         >>> sun < wind
         True
     """
     weights = weights or ExcerptWeights()
-    terms = query_terms(query, stop_words=stop_words)
-    found = [_find_terms(text, terms) for text in texts]
-    spans = [
-        tuple(split_units(text, most_characters=unit_characters)) for text in texts
+    places = [_find_terms(text, terms) for text in texts]
+    rarity = _Rarity(places, characters=sum(map(len, texts)))
+    shares = [rarity.share(_mask_of(found)) for found in places]
+    bases = [
+        weights.document * share + weights.rank / math.log2(2 + at)
+        for at, share in enumerate(shares)
     ]
-    masks = [_masks(*pair) for pair in zip(spans, found, strict=True)]
-    rarity = _Rarity(masks, len(terms))
-    lexical = _lexical_scores(found, texts, rarity)
-    scored = [
-        TextUnits(
-            spans=spans[at],
-            masks=masks[at],
-            values=_values(spans[at], masks[at], rarity, weights, base),
-            share=rarity.share(_union(masks[at])),
-        )
-        for at, base in enumerate(_bases(lexical, weights))
-    ]
-    return ScoredTexts(scored, rarity.share)
+    promising = _promising(
+        texts,
+        bounds=[base + share for base, share in zip(bases, shares, strict=True)],
+        enough=_SPLIT_BUDGETS * budget_characters,
+    )
+    valuer = _Valuer(rarity, weights, unit_characters)
+    return ScoredTexts(
+        [
+            valuer.value(texts[at], places[at], base=bases[at], share=share)
+            if at in promising
+            else TextUnits((), (), (), share)
+            for at, share in enumerate(shares)
+        ],
+        rarity.share,
+    )
 
 
-def _find_terms(text: str, terms: Sequence[QueryTerm]) -> list[list[int]]:
+def _find_terms(text: str, terms: Sequence[QueryTerm]) -> Places:
     folded = fold_case(text)
     return [find_term(folded, term) for term in terms]
 
 
-def _masks(spans: Sequence[Span], found: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    starts = [start for start, _ in spans]
-    masks = [0] * len(spans)
-    for bit, places in enumerate(found):
-        for at in places:
-            masks[bisect_right(starts, at) - 1] |= 1 << bit
-    return tuple(masks)
+def _mask_of(found: Places) -> int:
+    return sum(1 << bit for bit, starts in enumerate(found) if starts)
 
 
-def _union(masks: Sequence[int]) -> int:
-    union = 0
-    for mask in masks:
-        union |= mask
-    return union
+def _promising(
+    texts: Sequence[str], *, bounds: Sequence[float], enough: int
+) -> frozenset[int]:
+    best = sorted(range(len(texts)), key=lambda at: -bounds[at])
+    held = 0
+    for count, at in enumerate(best):
+        if count >= _LEAST_SPLIT_TEXTS and held >= enough:
+            return frozenset(best[:count])
+        held += len(texts[at])
+    return frozenset(best)
 
 
 class _Rarity:
-    """The idf of each term over all units, and the share of it that a mask holds."""
+    """The idf of each term over all units, and the share of it that a mask holds.
 
-    __slots__ = ("_shares", "_total", "weights")
+    Units are not counted but estimated from the characters, and each place of a term
+    is taken as one unit, so that nothing has to be split to know what is rare.
+    """
 
-    def __init__(self, masks: Sequence[Sequence[int]], terms: int) -> None:
-        units = sum(map(len, masks))
-        counts = Counter(mask for of_text in masks for mask in of_text)
-        self.weights = [
-            _idf(sum(n for mask, n in counts.items() if mask >> bit & 1), units)
-            for bit in range(terms)
-        ]
-        self._total = sum(self.weights)
+    __slots__ = ("_shares", "_total", "_weights")
+
+    def __init__(self, places: Sequence[Places], *, characters: int) -> None:
+        units = characters / _USUAL_UNIT_CHARACTERS
+        counts = [sum(map(len, starts)) for starts in zip(*places, strict=True)]
+        self._weights = [_idf(count, units) for count in counts]
+        self._total = sum(self._weights)
         self._shares = {0: 0.0}
 
     def share(self, mask: int) -> float:
         known = self._shares.get(mask)
         if known is None:
-            held = sum(w for bit, w in enumerate(self.weights) if mask >> bit & 1)
-            known = self._shares[mask] = (
-                min(1.0, held / self._total) if self._total else 0.0
+            held = sum(w for bit, w in enumerate(self._weights) if mask >> bit & 1)
+            known = self._shares[mask] = min(1.0, held / self._total)
+        return known
+
+
+def _idf(count: int, units: float) -> float:
+    if not count:
+        return 0.0
+    return math.log(1 + max(0.1, units - count + 0.5) / (count + 0.5))
+
+
+class _Valuer:
+    """Splits a text and values its units."""
+
+    __slots__ = ("_lengths", "_rarity", "_unit_characters", "_weights")
+
+    def __init__(
+        self, rarity: _Rarity, weights: ExcerptWeights, unit_characters: int
+    ) -> None:
+        self._rarity = rarity
+        self._weights = weights
+        self._unit_characters = unit_characters
+        self._lengths: dict[int, float] = {}
+
+    def value(
+        self, text: str, found: Places, *, base: float, share: float
+    ) -> TextUnits:
+        spans = split_units(text, most_characters=self._unit_characters)
+        masks = _masks(spans, found)
+        around = (0, *masks, 0)
+        worths: dict[tuple[int, int], float] = {}
+        values = []
+        for at, (start, end) in enumerate(spans):
+            seen = masks[at], around[at] | around[at + 2]
+            worth = worths.get(seen)
+            if worth is None:
+                worth = worths[seen] = self._worth(*seen, base)
+            values.append(worth * self._length(end - start))
+        return TextUnits(spans, masks, values, share)
+
+    def _worth(self, own: int, near: int, base: float) -> float:
+        held = self._rarity.share(own)
+        beside = self._rarity.share(own | near) - held
+        worth = held + self._weights.near * beside + base
+        return math.pow(worth, self._weights.power)
+
+    def _length(self, characters: int) -> float:
+        known = self._lengths.get(characters)
+        if known is None:
+            known = self._lengths[characters] = math.pow(
+                characters, self._weights.length
             )
         return known
 
 
-def _idf(count: int, units: int) -> float:
-    if not count:
-        return 0.0
-    return math.log(1 + (units - count + 0.5) / (count + 0.5))
-
-
-def _lexical_scores(
-    found: Sequence[Sequence[Sequence[int]]], texts: Sequence[str], rarity: _Rarity
-) -> list[float]:
-    usual = sum(map(len, texts)) / max(1, len(texts)) or 1.0
-    scores = []
-    for places, text in zip(found, texts, strict=True):
-        damping = _BM25_SATURATION * (1 + _BM25_LENGTH * (len(text) / usual - 1))
-        scores.append(
-            sum(
-                weight * len(at) / (len(at) + damping)
-                for weight, at in zip(rarity.weights, places, strict=True)
-                if at
-            )
-        )
-    best = max(scores, default=0.0)
-    return [score / best if best else 0.0 for score in scores]
-
-
-def _bases(lexical: Sequence[float], weights: ExcerptWeights) -> list[float]:
-    return [
-        weights.document * score + weights.rank / (1 + at / weights.rank_scale)
-        for at, score in enumerate(lexical)
-    ]
-
-
-def _values(
-    spans: Sequence[Span],
-    masks: Sequence[int],
-    rarity: _Rarity,
-    weights: ExcerptWeights,
-    base: float,
-) -> tuple[float, ...]:
-    values = []
-    around = (0, *masks, 0)
-    for at, (start, end) in enumerate(spans):
-        own = rarity.share(masks[at])
-        window = rarity.share(around[at] | masks[at] | around[at + 2])
-        worth = own + weights.near * (window - own) + base
-        values.append(worth**weights.power * (end - start) ** weights.length)
-    return tuple(values)
+def _masks(spans: Sequence[Span], found: Places) -> list[int]:
+    starts = [start for start, _ in spans]
+    masks = [0] * len(spans)
+    for bit, places in enumerate(found):
+        for at in places:
+            masks[bisect_right(starts, at) - 1] |= 1 << bit
+    return masks

@@ -20,7 +20,7 @@ Span = tuple[int, int]
 """Half-open code points `(start, end)` of a text."""
 
 _LINE_CHARACTERS = 240
-_SENTENCE_CHARACTERS = 25
+_SENTENCE_CHARACTERS = 40
 
 # The look-behind starts a run of stops once: a megabyte of dots stays linear.
 _SENTENCE_END = re.compile(

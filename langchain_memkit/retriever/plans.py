@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -14,6 +14,7 @@ from langchain_memkit.core.excerpts import (
     value_units,
 )
 from langchain_memkit.core.packing import PackCosts, PackText, Pick, pack_units
+from langchain_memkit.core.terms import query_terms
 from langchain_memkit.core.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
 from langchain_memkit.retriever.keys import KEY_CHARACTERS
 from langchain_memkit.retriever.rendering import BLOCK_JOINT, escape_text, render_block
@@ -68,7 +69,7 @@ class PackOptions:
     is_estimate: bool = True
     max_per_document: int | None = None
     min_score: float = 0.0
-    stop_words: frozenset[str] = frozenset()
+    stop_words: Collection[str] = frozenset()
     weights: ExcerptWeights = field(default_factory=ExcerptWeights)
 
 
@@ -167,10 +168,10 @@ def plan_units(query: str, candidates: Candidates, options: PackOptions) -> Plan
     contents = [candidates.contents[at] for at in order]
     budget = _budget_characters(contents, options)
     scored = value_units(
-        query,
+        query_terms(query, stop_words=options.stop_words),
         contents,
         unit_characters=_unit_characters(budget, options),
-        stop_words=options.stop_words,
+        budget_characters=budget,
         weights=options.weights,
     )
     offered: list[tuple[int, PackText]] = []
@@ -178,7 +179,7 @@ def plan_units(query: str, candidates: Candidates, options: PackOptions) -> Plan
         text = _offer(at, units, candidates)
         if units.share < options.min_score:
             outcomes[at] = "below_score"
-        elif len(text.skip) == len(units.spans):
+        elif 0 < len(units.spans) == len(text.skip):
             outcomes[at] = "seen"
         else:
             offered.append((at, text))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
 
 from langchain_core.documents import Document
 from pydantic import (
@@ -37,6 +37,14 @@ from langchain_memkit.retriever.drafts import (
 from langchain_memkit.retriever.measure import is_estimate, text_counter
 from langchain_memkit.retriever.plans import PackOptions
 from langchain_memkit.retriever.reports import copy_document
+from langchain_memkit.retriever.stopping import (
+    StopWords,
+    check_stop_words,
+    stop_words_for,
+)
+
+if TYPE_CHECKING:
+    from langchain_core.tools import BaseTool
 
 __all__ = ["CapsuleSettings", "PositiveSetting"]
 
@@ -65,7 +73,9 @@ class CapsuleSettings(BaseModel):
         max_per_document: Most units of one document; `None` for no limit.
         min_score: Least share of the query's weight, from 0 to 1, that a document
             must cover to be packed by the `query` strategy.
-        stop_words: Words in lower case that say nothing about what is asked.
+        stop_words: Words that say nothing about what is asked: `auto` finds out the
+            language, the English name of one (`german`) names it, a frozenset holds
+            your own in lower case, `None` means none.
         weights: What makes a unit worth sending.
         clock: Tells the time; `None` for the system's.
     """
@@ -81,7 +91,7 @@ class CapsuleSettings(BaseModel):
     docstore: Any = None
     max_per_document: PositiveSetting | None = None
     min_score: Share = 0.0
-    stop_words: frozenset[str] = frozenset()
+    stop_words: StopWords = "auto"
     weights: ExcerptWeights = ExcerptWeights()
     clock: Callable[[], datetime] | None = None
     _hashes: Recent[str] = PrivateAttr(
@@ -105,6 +115,7 @@ class CapsuleSettings(BaseModel):
     @model_validator(mode="after")
     def _check_roles(self) -> Self:
         text_counter(self.token_counter)
+        check_stop_words(self.stop_words)
         if self.docstore is None:
             self.docstore = RecentDocstore()
         if not isinstance(self.docstore, Docstore):
@@ -144,6 +155,22 @@ class CapsuleSettings(BaseModel):
             EvidenceChangedError: The document's text is not what was packed.
         """
         return self._verified(key, (await self.docstore.amget([key]))[0])
+
+    def as_fetch_tool(self, *, name: str = "fetch_evidence") -> BaseTool:
+        """Make a tool with which an agent fetches by key.
+
+        Args:
+            name: Name of the tool.
+
+        Returns:
+            A tool with the arguments `key`, `offset` and `length`, in characters; an
+            unknown key is told to the model instead of being raised.
+        """
+        from langchain_memkit.retriever.tools import (  # noqa: PLC0415 - tools load slowly, and only agents use them
+            fetch_tool,
+        )
+
+        return fetch_tool(self.fetch, afetch=self.afetch, name=name)
 
     def _verified(self, key: str, document: Document | None) -> Document:
         if document is None:
@@ -195,6 +222,8 @@ class CapsuleSettings(BaseModel):
         return log_keys(documents) if self.access_log is not None else []
 
     def _draft(self, documents: Sequence[Document], query: str, past: _Past) -> Draft:
+        texts = (document.page_content for document in documents)
+        stop_words = stop_words_for(self.stop_words, query=query, texts=texts)
         candidates = read_candidates(
             documents,
             tallies=[past.tallies.get(n) for n in past.names]
@@ -202,9 +231,9 @@ class CapsuleSettings(BaseModel):
             now=past.now,
             seen=past.seen,
         )
-        return draft_report(query, candidates, self._options())
+        return draft_report(query, candidates, self._options(stop_words))
 
-    def _options(self) -> PackOptions:
+    def _options(self, stop_words: Collection[str]) -> PackOptions:
         return PackOptions(
             budget_tokens=self.budget_tokens,
             excerpt_tokens=self.excerpt_tokens,
@@ -214,7 +243,7 @@ class CapsuleSettings(BaseModel):
             is_estimate=is_estimate(self.token_counter),
             max_per_document=self.max_per_document,
             min_score=self.min_score,
-            stop_words=self.stop_words,
+            stop_words=stop_words,
             weights=self.weights,
         )
 
