@@ -59,6 +59,7 @@ def evict(line: Timeline, *, limit: int, target: int, keep_last_steps: int) -> N
         target: What rungs 1 and 2 go down to, at most `limit`.
         keep_last_steps: Steps that count as the newest ones.
     """
+    line.epoch += 1
     guard = _guarded(line)
     steps = max(0, len(line.steps) - keep_last_steps)
     talks = bisect_left(line.ranks, line.ais - keep_last_steps)
@@ -80,6 +81,7 @@ def clear_front(line: Timeline) -> None:
     Args:
         line: The history; it is changed.
     """
+    line.epoch += 1
     _clear_front(line, _guarded(line))
 
 
@@ -263,7 +265,8 @@ def _clear_front(line: Timeline, guard: _Guard) -> None:
         guard: Positions that never leave.
     """
     codes, k, end = line.facts.codes, line.cursors.front, len(line.form)
-    while line.last_turn >= 0 and k < end:
+    line.blocked = line.last_turn < 0
+    while not line.blocked and k < end:
         stands = line.form[k] not in _AWAY and line.owner[k] == k and codes[k] != SYSTEM
         if stands and (codes[k] == TURN or k in guard or line.is_held(k)):
             line.blocked = codes[k] != TURN and k in guard

@@ -66,6 +66,7 @@ class Timeline:
         bare: Messages whose signed reasoning is taken out.
         rooms: What each clipped result may take.
         blocked: Whether a step that could not leave stands before the first turn.
+        epoch: Rises whenever a message before the last step changes its form.
         log: Everything that left or was shortened, in order, with its rung.
     """
 
@@ -75,6 +76,7 @@ class Timeline:
         "blocked",
         "current",
         "cursors",
+        "epoch",
         "facts",
         "first_turn",
         "form",
@@ -126,6 +128,7 @@ class Timeline:
         self.first_turn = self.last_turn = self.last_ai = self.last = -1
         self.pending = self.removed_from = -1
         self.blocked = False
+        self.epoch = 0
         self.cursors = Cursors()
         self.log: list[int] = []
 
@@ -229,6 +232,7 @@ class Timeline:
         Args:
             head: Position of the assistant message.
         """
+        self.epoch += 1
         self.mended.discard(head)
         gone = self.form[head] == GONE
         for index in self.results[head][:-1] if gone else ():

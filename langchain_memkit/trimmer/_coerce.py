@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import cast
+from typing import Any
 
 from langchain_core.messages import (
     BaseMessage,
@@ -24,6 +24,25 @@ MessagesLike = PromptValue | Iterable[MessageLikeRepresentation]
 _RULE = "must be a prompt value or an iterable of messages, dicts and tuples"
 
 
+def to_list(messages: MessagesLike) -> list[Any]:
+    """List what `trim_messages` takes, without a look at the items.
+
+    Args:
+        messages: A prompt value, or messages, dicts and tuples.
+
+    Returns:
+        The items.
+
+    Raises:
+        InvalidInputError: It is none of these.
+    """
+    if isinstance(messages, PromptValue):
+        return messages.to_messages()
+    if isinstance(messages, str | bytes | dict) or not isinstance(messages, Iterable):
+        raise InvalidInputError("messages", _RULE, messages)
+    return list(messages)
+
+
 def to_messages(messages: MessagesLike) -> list[BaseMessage]:
     """Convert what `trim_messages` takes; marks in dicts are not trusted.
 
@@ -36,14 +55,22 @@ def to_messages(messages: MessagesLike) -> list[BaseMessage]:
     Raises:
         InvalidInputError: It is none of these.
     """
-    if isinstance(messages, PromptValue):
-        return messages.to_messages()
-    if isinstance(messages, str | bytes | dict) or not isinstance(messages, Iterable):
-        raise InvalidInputError("messages", _RULE, messages)
-    items = list(messages)
-    if all(isinstance(item, BaseMessage) for item in items):
-        return cast("list[BaseMessage]", items)
-    return [_to_message(item) for item in items]
+    return [_to_message(item) for item in to_list(messages)]
+
+
+def are_plain(items: Sequence[Any]) -> bool:
+    """Tell whether items are messages of a conversation and nothing else.
+
+    Args:
+        items: Any items.
+
+    Returns:
+        True where nothing has to be converted or set aside.
+    """
+    kinds = set(map(type, items))
+    if not all(issubclass(k, BaseMessage) for k in kinds) or RemoveMessage in kinds:
+        return False
+    return not any(map(_is_aside, [m for m in items if m.additional_kwargs]))
 
 
 def _to_message(item: MessageLikeRepresentation) -> BaseMessage:
@@ -57,29 +84,27 @@ def _to_message(item: MessageLikeRepresentation) -> BaseMessage:
 
 def split(
     messages: Sequence[BaseMessage],
-) -> tuple[Sequence[BaseMessage], list[tuple[int, BaseMessage]]]:
+) -> tuple[list[BaseMessage], list[tuple[int, BaseMessage]]]:
     """Set aside what is no part of the conversation.
 
     Args:
         messages: The messages.
 
     Returns:
-        The conversation, and what stands beside it: instructions to remove a message,
-        and blocks of memories, each with its place in the conversation.
+        The conversation, and the blocks of memories with their places in it;
+        instructions to remove a message are dropped.
     """
-    if not any(map(_is_aside, messages)):
-        return messages, []
     rest: list[BaseMessage] = []
-    aside: list[tuple[int, BaseMessage]] = []
+    blocks: list[tuple[int, BaseMessage]] = []
     for message in messages:
-        if _is_aside(message):
-            aside.append((len(rest), message))
-        else:
+        if not _is_aside(message):
             rest.append(message)
-    return rest, aside
+        elif not isinstance(message, RemoveMessage):
+            blocks.append((len(rest), message))
+    return rest, blocks
 
 
 def _is_aside(message: BaseMessage) -> bool:
     if not message.additional_kwargs:
-        return type(message) is RemoveMessage
+        return isinstance(message, RemoveMessage)
     return resident_tokens(message) is not None or isinstance(message, RemoveMessage)

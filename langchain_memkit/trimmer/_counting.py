@@ -24,7 +24,7 @@ __all__ = ["Count", "Tokens", "tokens_of"]
 Count = TokenCounter | Callable[[Sequence[BaseMessage]], int]
 """What can be given as a token counter, beside `"approximate"`."""
 
-_ROLE_CHARACTERS = {HumanMessage: 4, AIMessage: 9, ToolMessage: 4, SystemMessage: 6}
+_ROLE_CHARACTERS: dict[type, int] = {HumanMessage: 4, AIMessage: 9, ToolMessage: 4}
 _PLAIN = "must be a whole number of at least 0 for a list of messages"
 
 
@@ -133,18 +133,17 @@ class _Quarter(Tokens):
         for message in messages:
             fields = message.__dict__
             content = fields["content"]
-            kind = type(message)
-            if kind not in roles or type(content) is not str or fields["name"]:
+            characters = roles.get(type(message))
+            if characters is None or type(content) is not str:
                 found.append(self.cost(message))
                 continue
-            characters = len(content) + roles[kind]
-            if kind is ToolMessage:
+            characters += len(content)
+            if "tool_call_id" in fields:
                 characters += len(fields["tool_call_id"])
-            elif kind is AIMessage and fields["tool_calls"]:
+            elif fields.get("tool_calls"):
                 characters += len(repr(fields["tool_calls"]))
-            elif kind is SystemMessage and fields["additional_kwargs"]:
-                found.append(self.cost(message))
-                continue
+            if fields["name"]:
+                characters += len(fields["name"])
             found.append((characters + 15) // 4)
         return found
 

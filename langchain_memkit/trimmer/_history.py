@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from langchain_core.messages import (
     AIMessage,
@@ -79,6 +80,7 @@ class History:
         facts: What the replay has to know, by the same positions.
         bases: What is shown for a message that is repaired from the start.
         kinds: Kinds that `classify` named.
+        rendered: Stubs and clips that were made, with the room that a clip takes.
     """
 
     def __init__(self, options: Options, *, keyed: bool) -> None:
@@ -94,6 +96,7 @@ class History:
         self.facts = Facts()
         self.bases: dict[int, BaseMessage] = {}
         self.kinds: dict[int, EpisodeKind] = {}
+        self.rendered: dict[int, tuple[int, BaseMessage]] = {}
 
     def extend(self, messages: Sequence[BaseMessage]) -> None:
         """Take in further messages.
@@ -149,26 +152,39 @@ class History:
             fields = message.__dict__
             content = fields["content"]
             code = _CODES.get(type(message), -1)
-            plain = type(content) is str
+            if type(content) is not str or fields["additional_kwargs"]:
+                codes.append(self._read_odd(i, message))
+                continue
             if code == RESULT:
                 answers[i] = fields["tool_call_id"]
-            elif code < 0 or (
-                code == TALK
-                and (
-                    fields["tool_calls"]
-                    or fields["invalid_tool_calls"]
-                    or fields["additional_kwargs"]
-                    or not plain
-                )
-            ):
+            elif code == TALK:
+                code = self._read_calls(i, fields)
+            elif code < 0:
                 code = self._read_odd(i, message)
             codes.append(code)
-            if not plain or not content or content.isspace():
+            if code != RESULT and (not content or content.isspace()):
                 self._read_blank(i, code)
-            if fields["additional_kwargs"]:
-                self._read_marks(i, message)
+
+    def _read_calls(self, i: int, fields: dict[str, Any]) -> int:
+        if fields["invalid_tool_calls"]:
+            return self._read_odd(i, self.messages[i])
+        found = fields["tool_calls"]
+        if not found:
+            return TALK
+        if len(found) == 1:
+            self.facts.calls[i] = (found[0].get("id") or "",)
+        else:
+            self.facts.calls[i] = tuple([call.get("id") or "" for call in found])
+        return STEP
 
     def _read_odd(self, i: int, message: BaseMessage) -> int:
+        code = self._code(i, message)
+        if message.additional_kwargs:
+            self._read_marks(i, message)
+        self._read_blank(i, code)
+        return code
+
+    def _code(self, i: int, message: BaseMessage) -> int:
         name = result_id(message)
         if name is not None:
             self.facts.answers[i] = name
@@ -272,7 +288,9 @@ class History:
             The key, or None where there is no memory.
         """
         message = self.messages[i]
-        known = recall_key(message) or recalled_key(message)
+        known = None
+        if message.additional_kwargs:
+            known = recall_key(message) or recalled_key(message)
         if known or not self.keyed:
             return known
         return content_key(archive_text(message))

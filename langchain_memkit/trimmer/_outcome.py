@@ -87,19 +87,19 @@ _IN_PLACE = frozenset({"stub", "clip", "bare", "mended"})
 
 
 def sent_of(
-    history: History, line: Timeline, aside: Sequence[tuple[int, BaseMessage]]
+    session: Session, line: Timeline, aside: Sequence[tuple[int, BaseMessage]] = ()
 ) -> list[BaseMessage]:
     """Make what is sent, blocks of memories included.
 
     Args:
-        history: The history.
+        session: The conversation.
         line: The forms of its messages.
         aside: Blocks of memories and their places.
 
     Returns:
         The messages.
     """
-    sent = render(history, line)
+    sent, history = session.view(line), session.history
     if history.options.hoist:
         sent = hoist(sent)
     for place, block in reversed(aside):

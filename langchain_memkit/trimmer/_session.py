@@ -5,17 +5,20 @@ from __future__ import annotations
 import marshal
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from operator import itemgetter
 from threading import Lock
 from typing import Any
 
 from langchain_core.messages import BaseMessage
 
-from langchain_memkit.core.facts import RESULT, STEP
+from langchain_memkit.core.facts import CLIPPED, GONE, RESULT, STEP, STUBBED
 from langchain_memkit.core.replay import Budget, Replay
+from langchain_memkit.core.timeline import Timeline
 from langchain_memkit.protocols import Archive
 from langchain_memkit.trimmer._history import History
 from langchain_memkit.trimmer._options import Options
+from langchain_memkit.trimmer._view import render
 
 __all__ = ["Session", "Sessions"]
 
@@ -23,7 +26,8 @@ _MOST_SESSIONS = 16
 _MOST_MESSAGES = 250_000
 _MOST_MEMORIES = 4
 _DEEP_WHOLE = 256
-_DEEP_WINDOW = 64
+_DEEP_WINDOW = 32
+_READ_ALL = 4_096
 _content = itemgetter("content")
 
 
@@ -41,6 +45,23 @@ def _deep(message: BaseMessage) -> int:
     if type(fields["content"]) is not str:
         inner.append(fields["content"])
     return _freeze(inner) if any(inner) else 0
+
+
+@dataclass(slots=True)
+class _View:
+    """What was sent before the last step: `sent` for all messages before `stop`."""
+
+    epoch: int = -1
+    stop: int = 0
+    sent: list[BaseMessage] = field(default_factory=list)
+
+
+_Rendered = dict[int, tuple[int, BaseMessage]]
+
+
+def _standing(rendered: _Rendered, line: Timeline) -> _Rendered:
+    form = line.form
+    return {i: made for i, made in rendered.items() if form[i] in (STUBBED, CLIPPED)}
 
 
 class Session:
@@ -64,6 +85,8 @@ class Session:
         self._fields: list[dict[str, object]] = []
         self._lists: dict[int, int] = {}
         self._window: dict[int, int] = {}
+        self._watched: tuple[list[dict[str, object]], list[object]] = [], []
+        self._watched_epoch = -1
         self.restart()
 
     def restart(self) -> None:
@@ -74,6 +97,7 @@ class Session:
         self.budgets: list[Budget] = []
         self._archived: list[tuple[Archive, int]] = []
         self.sent: frozenset[str] = frozenset()
+        self._view = _View()
 
     def walk(self, budgets: list[Budget]) -> None:
         """Walk through the messages that are new.
@@ -87,6 +111,29 @@ class Session:
         length = len(self.history.messages)
         self.replay.advance(length, budgets)
         self.budgets = [b for b in budgets if b.start < length]
+
+    def view(self, line: Timeline) -> list[BaseMessage]:
+        """Make the messages that are sent, anew only from the first change on.
+
+        Args:
+            line: The forms of the messages.
+
+        Returns:
+            The messages in order.
+        """
+        history, view, codes = self.history, self._view, self.history.facts.codes
+        if line is not self.replay.line:
+            return render(history, line)
+        end = len(codes)
+        while end and codes[end - 1] == RESULT:
+            end -= 1
+        end = max(0, end - 1)
+        if view.epoch != line.epoch or view.stop > end:
+            history.rendered = _standing(history.rendered, line)
+            view = self._view = _View(line.epoch)
+        view.sent += render(history, line, view.stop, end)
+        view.stop = end
+        return view.sent + render(history, line, end)
 
     def archived_by(self, memory: Archive) -> int:
         """Tell how much of the log a memory took.
@@ -121,6 +168,7 @@ class Session:
         for i in range(start, len(messages)):
             if type(self._contents[i]) is not str:
                 self._lists[i] = _deep(messages[i])
+        self._watch(start)
         length, known = len(messages), self._window
         window = length if length <= _DEEP_WHOLE else _DEEP_WINDOW
         self._window = {
@@ -143,8 +191,29 @@ class Session:
             return False
         return self._unedited()
 
+    def _watch(self, start: int) -> None:
+        """Choose whose content is looked at by the next call.
+
+        In a long history that is what stands: what has left is not sent again.
+
+        Args:
+            start: Position of the first message that is new.
+        """
+        line, length = self.replay.line, len(self._fields)
+        if length <= _READ_ALL or not line.log:
+            self._watched = self._fields, self._contents
+            return
+        if self._watched_epoch != line.epoch:
+            self._watched, start = ([], []), 0
+        fields, contents = self._watched
+        stand = [i for i in range(start, length) if line.form[i] != GONE]
+        fields += [self._fields[i] for i in stand]
+        contents += [self._contents[i] for i in stand]
+        self._watched_epoch = line.epoch
+
     def _unedited(self) -> bool:
-        if list(map(_content, self._fields)) != self._contents:
+        fields, contents = self._watched
+        if list(map(_content, fields)) != contents:
             return False
         messages = self.history.messages
         return all(
@@ -187,6 +256,9 @@ class Session:
             mine[:] = messages[: len(mine)]
             self._fields = [message.__dict__ for message in mine]
             self._contents = list(map(_content, self._fields))
+            self._watched_epoch = -1
+            self.history.rendered = {}
+            self._view = _View()
 
     def beginning_of_step(self) -> int:
         """Find where the last step begins, whose price is not final.

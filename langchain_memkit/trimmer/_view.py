@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from langchain_core.messages import BaseMessage
 
-from langchain_memkit.core.facts import CLIPPED, GONE, STUBBED
+from langchain_memkit.core.facts import CLIPPED, GONE
 from langchain_memkit.core.timeline import Timeline
 from langchain_memkit.messages import is_system
 from langchain_memkit.trimmer._history import History
@@ -15,13 +15,16 @@ from langchain_memkit.trimmer._shapes import moved
 __all__ = ["hoist", "is_moved", "render"]
 
 
-def render(history: History, line: Timeline, start: int = 0) -> list[BaseMessage]:
+def render(
+    history: History, line: Timeline, start: int = 0, stop: int | None = None
+) -> list[BaseMessage]:
     """Make the messages that are sent.
 
     Args:
         history: The history.
         line: The forms of its messages.
         start: Position of the message to begin with.
+        stop: Position of the message to stop before, None for the end.
 
     Returns:
         The messages in order; those that are kept whole are the same objects.
@@ -30,7 +33,7 @@ def render(history: History, line: Timeline, start: int = 0) -> list[BaseMessage
     form, owner, results = line.form, line.owner, line.results
     odd = line.mended or line.bare
     sent: list[BaseMessage] = []
-    for i in range(start, len(form)):
+    for i in range(start, len(form) if stop is None else stop):
         if owner[i] != i or form[i] >= GONE:
             continue
         stand_ins: list[BaseMessage] = []
@@ -59,11 +62,12 @@ def _reshaped(
 
 
 def _shorter(history: History, line: Timeline, i: int) -> BaseMessage:
-    if line.form[i] == STUBBED:
-        return history.stubbed(i)
-    if line.form[i] == CLIPPED:
-        return history.clipped(i, line.rooms[i])
-    return history.messages[i]
+    room = line.rooms[i] if line.form[i] == CLIPPED else -1
+    known = history.rendered.get(i)
+    if known is None or known[0] != room:
+        made = history.clipped(i, room) if room >= 0 else history.stubbed(i)
+        known = history.rendered[i] = (room, made)
+    return known[1]
 
 
 def _results(history: History, line: Timeline, head: int) -> Iterator[BaseMessage]:

@@ -8,13 +8,23 @@ from typing import Literal
 
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.config import (
+    ensure_config,
+    get_callback_manager_for_config,
+)
 
 from langchain_memkit.core.replay import Budget
 from langchain_memkit.core.timeline import Timeline
 from langchain_memkit.exceptions import BudgetExceededError, InvalidInputError
 from langchain_memkit.messages import is_system, resident_tokens
 from langchain_memkit.protocols import Archive
-from langchain_memkit.trimmer._coerce import MessagesLike, split, to_messages
+from langchain_memkit.trimmer._coerce import (
+    MessagesLike,
+    are_plain,
+    split,
+    to_list,
+    to_messages,
+)
 from langchain_memkit.trimmer._counting import Count
 from langchain_memkit.trimmer._options import (
     Classify,
@@ -197,6 +207,8 @@ class EpisodeTrimmer(Runnable[MessagesLike, list[BaseMessage]]):
         def run(messages: MessagesLike) -> list[BaseMessage]:
             return self._settle(self._decide(messages, _NO_EXTRAS), _NO_EXTRAS)
 
+        if _is_unheard(config):
+            return run(input)
         return self._call_with_config(run, input, config)
 
     async def ainvoke(
@@ -226,6 +238,8 @@ class EpisodeTrimmer(Runnable[MessagesLike, list[BaseMessage]]):
         async def run(messages: MessagesLike) -> list[BaseMessage]:
             return await self._asettle(self._decide(messages, _NO_EXTRAS), _NO_EXTRAS)
 
+        if _is_unheard(config):
+            return await run(input)
         return await self._acall_with_config(run, input, config)
 
     def trim(self, messages: MessagesLike, call: TrimCall = _NO_EXTRAS) -> TrimResult:
@@ -271,12 +285,9 @@ class EpisodeTrimmer(Runnable[MessagesLike, list[BaseMessage]]):
     def _decide(self, messages: MessagesLike, call: TrimCall) -> Outcome:
         options = self._options
         memory = check_archive("memory", call.memory) or options.memory
-        visible, aside = split(to_messages(messages))
-        blocks = [(at, m) for at, m in aside if resident_tokens(m) is not None]
-        session = self._sessions.take(visible, keyed=memory is not None)
-        session.history.extend(visible[len(session.history.messages) :])
+        session, blocks = self._enter(messages, keyed=memory is not None)
         extra = sum(self._price(block) for _, block in blocks)
-        overheads = overheads_of(call, len(visible), extra)
+        overheads = overheads_of(call, len(session.history.messages), extra)
         budgets = budgets_of(
             overheads,
             max_tokens=options.max_tokens,
@@ -284,8 +295,34 @@ class EpisodeTrimmer(Runnable[MessagesLike, list[BaseMessage]]):
         )
         session.walk(budgets)
         line, tokens = self._fit(session, budgets[-1])
-        sent = sent_of(session.history, line, blocks)
+        sent = sent_of(session, line, blocks)
         return Outcome(session, line, budgets[-1], blocks, overheads, sent, tokens)
+
+    def _enter(
+        self, messages: MessagesLike, *, keyed: bool
+    ) -> tuple[Session, list[tuple[int, BaseMessage]]]:
+        """Find the conversation and take in what is new.
+
+        The messages that are known are not looked at one by one: neither an
+        instruction to remove nor a block of memories is ever among them.
+
+        Args:
+            messages: The input.
+            keyed: Whether a memory takes what leaves.
+
+        Returns:
+            The conversation, and the blocks of memories with their places.
+        """
+        items = to_list(messages)
+        session = self._sessions.take(items, keyed=keyed)
+        tail = items[len(session.history.messages) :]
+        blocks: list[tuple[int, BaseMessage]] = []
+        if not are_plain(tail):
+            visible, blocks = split(to_messages(items))
+            session = self._sessions.take(visible, keyed=keyed)
+            tail = visible[len(session.history.messages) :]
+        session.history.extend(tail)
+        return session, blocks
 
     def _price(self, block: BaseMessage) -> int:
         return max(resident_tokens(block) or 0, self._options.tokens.cost(block))
@@ -366,6 +403,20 @@ class EpisodeTrimmer(Runnable[MessagesLike, list[BaseMessage]]):
         )
 
 
+def _is_unheard(config: RunnableConfig | None) -> bool:
+    """Tell whether no callback listens, so that a run need not be reported.
+
+    Reporting one costs more than a trimming that finds only a few new messages.
+
+    Args:
+        config: What the caller gave.
+
+    Returns:
+        True where neither the caller, its context nor a tracer listens.
+    """
+    return not get_callback_manager_for_config(ensure_config(config)).handlers
+
+
 def _fit_whole(
     session: Session, budget: Budget, line: Timeline
 ) -> tuple[Timeline, int]:
@@ -384,12 +435,12 @@ def _fit_whole(
     full = Session(history)
     full.walk([unlimited])
     everything = full.replay.outcome(unlimited)
-    whole = tokens.whole(sent_of(history, everything, ()))
+    whole = tokens.whole(sent_of(full, everything))
     if whole <= budget.limit:
         return everything, whole
     limit = budget.limit
     for _ in range(_ATTEMPTS):
-        whole = tokens.whole(sent_of(history, line, ()))
+        whole = tokens.whole(sent_of(session, line))
         if whole <= budget.limit or limit <= 0:
             break
         limit = min(limit, line.total) - (whole - budget.limit)
