@@ -8,7 +8,8 @@
 5. The first user turn leaves.
 
 Rungs 1 and 2 go down to a target in one batch, so that the prompts that follow share
-their beginning with this one; the others stop as soon as the rest fits, or just below.
+their beginning with this one; so do all but the newest user turns. The other rungs stop
+as soon as the rest fits.
 Inside a rung the oldest leaves first. Source of the tiers: arXiv 2606.11213.
 """
 
@@ -42,8 +43,8 @@ RUNG_NEW_STUB, RUNG_NEW_LEAVE, RUNG_FRONT = 5, 6, 7
 
 _Guard = frozenset[int]
 
-_TURN_SLACK = 16
-"""User turns leave down to this part below the budget, so not at every call."""
+_TURNS_ONE_BY_ONE = 16
+"""The newest user turns, which never leave in one batch."""
 
 _SHORTER, _AWAY = (KEPT, CLIPPED), (GONE, HIDDEN)
 _SMALLEST_CLIP = 24
@@ -65,11 +66,11 @@ def evict(line: Timeline, *, limit: int, target: int, keep_last_steps: int) -> N
     talks = bisect_left(line.ranks, line.ais - keep_last_steps)
     _thin(line, (steps, talks), goal=target, guard=guard)
     if line.total > limit:
-        _thin_newest(line, steps, goal=limit, guard=guard)
+        _thin_newest(line, steps, goal=target, guard=guard)
     if line.total > limit:
         _clip(line, limit=limit, guard=guard)
     if line.total > limit:
-        _drop_turns(line, goal=limit - limit // _TURN_SLACK, guard=guard)
+        _drop_turns(line, limit=limit, guard=guard)
     if line.total > limit and line.first_turn not in guard:
         _drop_first(line)
     _tidy(line, guard)
@@ -235,9 +236,22 @@ def _clip(line: Timeline, *, limit: int, guard: _Guard) -> None:
             line.clip(index, 0, rung=RUNG_CLIP)
 
 
-def _drop_turns(line: Timeline, *, goal: int, guard: _Guard) -> None:
+def _drop_turns(line: Timeline, *, limit: int, guard: _Guard) -> None:
+    """Let old user turns leave: the newest few one by one, all older ones at once.
+
+    In a long history one batch is kinder to the prompt cache, and to the results of
+    the newest steps, which would have to leave again and again before each turn.
+
+    Args:
+        line: The history.
+        limit: Tokens the rest may take.
+        guard: Positions that never leave.
+    """
     turns, k = line.turns, line.cursors.turns
-    while k < len(turns) and line.total > goal and turns[k] not in guard:
+    batch = len(turns) - _TURNS_ONE_BY_ONE
+    while k < len(turns) and turns[k] not in guard:
+        if line.total <= limit and k >= batch:
+            break
         if line.form[turns[k]] not in _AWAY and not line.is_held(turns[k]):
             line.remove(turns[k], rung=RUNG_TURN)
         k += 1
