@@ -216,7 +216,7 @@ SESSIONS = 14
 TURNS = (14, 26)
 
 
-def conversation(rng: random.Random, number: int) -> tuple[list[dict], list[dict]]:
+def conversation(rng: random.Random, number: int) -> tuple[list[dict[str, object]], list[dict]]:
     """Make the sessions of one conversation and the questions about it."""
     corpus = f"dialogue-{number}"
     pair = rng.sample(NAMES, 2)

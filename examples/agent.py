@@ -6,7 +6,10 @@ word after it had left.
 
 from __future__ import annotations
 
+from typing import Any
+
 from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import HumanMessage
 from langchain_core.tools import tool
 
@@ -37,15 +40,11 @@ def main() -> None:
     memory = ForgettingMemory(SQLMemoryStore("sqlite://"))
     memory.remember("tone", "Answer in one sentence.", importance=0.9)
     model = ScriptedChatModel(script=tool_loop(60, tool="read_page"))
-    agent = create_agent(
-        model,
-        [read_page],
-        system_prompt="Never guess a page.",
-        middleware=[
-            ForgettingMemoryMiddleware(memory=memory, budget_tokens=64),
-            EpisodeTrimMiddleware(max_tokens=BUDGET_TOKENS, memory=memory),
-        ],
-    )
+    middleware: list[AgentMiddleware[Any, Any]] = [
+        ForgettingMemoryMiddleware(memory=memory, budget_tokens=64),
+        EpisodeTrimMiddleware(max_tokens=BUDGET_TOKENS, memory=memory),
+    ]
+    agent = create_agent(model, [read_page], middleware=middleware)
     task = HumanMessage("Read the logbook and tell me about the wind.")
     agent.invoke({"messages": [task]}, {"recursion_limit": 500})
 

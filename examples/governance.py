@@ -6,9 +6,6 @@ had the rule in front of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
-
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, trim_messages
 from langchain_core.tools import tool
@@ -20,15 +17,21 @@ from langchain_memkit.testing.models import tool_loop
 RULE = "Rename the 300 files one by one. Never touch anything in the vault folder."
 STEPS = 300
 BUDGET_TOKENS = 2_000
-WAYS: dict[str, Callable[[list[BaseMessage]], Sequence[BaseMessage]]] = {
-    "trim_messages": partial(
-        trim_messages,
+
+
+def by_age(messages: list[BaseMessage]) -> list[BaseMessage]:
+    """Keep the newest messages."""
+    return trim_messages(
+        messages,
         max_tokens=BUDGET_TOKENS,
         token_counter=ApproximateCounter(),
         strategy="last",
-    ),
-    "EpisodeTrimmer": EpisodeTrimmer(max_tokens=BUDGET_TOKENS).invoke,
-}
+    )
+
+
+def by_kind(messages: list[BaseMessage]) -> list[BaseMessage]:
+    """Keep what its kind says."""
+    return EpisodeTrimmer(max_tokens=BUDGET_TOKENS).invoke(messages)
 
 
 @tool
@@ -46,7 +49,7 @@ def main() -> None:
     history: list[BaseMessage] = state["messages"]
     calls = [n for n, m in enumerate(history) if isinstance(m, AIMessage)]
     print(f"| way | calls with the rule, of {len(calls)} |\n|---|---|")
-    for name, fit in WAYS.items():
+    for name, fit in (("by age", by_age), ("by kind", by_kind)):
         seen = sum(RULE in str(fit(history[:n])) for n in calls)
         print(f"| {name} | {seen} |")
 

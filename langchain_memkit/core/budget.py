@@ -116,9 +116,8 @@ class ContextBudget(FrozenModel):
         if not isinstance(window, int) or window < 1:
             rule = "must hold `max_input_tokens`; give a number of tokens instead"
             raise InvalidInputError("profile", rule, profile)
-        values: dict[str, float] = {**options}
-        values["max_tokens"] = max(1, int(window * fraction))
-        return cls(**values)
+        values = {**options, "max_tokens": max(1, int(window * fraction))}
+        return cls.model_validate(values)
 
     def split(self, *, overhead_tokens: int = 0) -> BudgetSplit:
         """Share the window out.

@@ -195,7 +195,8 @@ def check_share(parameter: str, value: float) -> float:
         >>> check_share("importance", 0.5)
         0.5
     """
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    given: object = value
+    is_number = isinstance(given, int | float) and not isinstance(given, bool)
     if not is_number or math.isnan(value) or not 0 <= value <= 1:
         raise InvalidInputError(parameter, "must be a number from 0 to 1", value)
     return value
@@ -219,7 +220,8 @@ def check_choice(parameter: str, value: str, choices: tuple[str, ...]) -> str:
         >>> check_choice("reasoning", "auto", ("auto", "keep"))
         'auto'
     """
-    if not isinstance(value, str) or value not in choices:
+    given: object = value
+    if not isinstance(given, str) or value not in choices:
         allowed = ", ".join(repr(choice) for choice in choices)
         raise InvalidInputError(parameter, f"must be one of {allowed}", value)
     return value

@@ -12,7 +12,7 @@ MOST_LINES = 60
 SHOWN = {
     "agent.py": ["61 calls, longest prompt", "recall ", "Page "],
     "chain.py": ["Had soup for lunch.", "-> At eight.", "My boat is the Heron."],
-    "governance.py": ["| EpisodeTrimmer | 301 |"],
+    "governance.py": ["| by kind | 301 |"],
     "memory_postgresql.py": ["skipped: set MEMORY_URL"],
 }
 LONG = {"agent_session.py"}

@@ -57,6 +57,12 @@ def test_every_public_name_is_there(name):
     assert name.startswith("__") or value.__doc__
 
 
+def test_the_list_of_names_is_the_table_of_homes():
+    """Each public name has one home, and each home's names are public."""
+    homes = [name for names in langchain_memkit._HOMES.values() for name in names]
+    assert sorted([*homes, "__version__"]) == sorted(langchain_memkit.__all__)
+
+
 def test_an_unknown_name_is_an_attribute_error():
     """The lazy root behaves as any module."""
     with pytest.raises(AttributeError, match="no_such_name"):
