@@ -9,7 +9,14 @@ try:
 except ImportError as error:
     raise MissingExtraError("agents", "langchain") from error
 
+from langchain_memkit.middleware.edit import TrimEpisodesEdit
 from langchain_memkit.middleware.memory import ForgettingMemoryMiddleware
+from langchain_memkit.middleware.summary import EvidenceSummarizer
 from langchain_memkit.middleware.trim import EpisodeTrimMiddleware
 
-__all__ = ["EpisodeTrimMiddleware", "ForgettingMemoryMiddleware"]
+__all__ = [
+    "EpisodeTrimMiddleware",
+    "EvidenceSummarizer",
+    "ForgettingMemoryMiddleware",
+    "TrimEpisodesEdit",
+]

@@ -40,6 +40,11 @@ class Fitted:
     removed: Sequence[BaseMessage]
     replaced: Sequence[BaseMessage]
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether anything left, so that the record matters."""
+        return bool(self.removed or self.replaced)
+
 
 @dataclass(frozen=True, slots=True)
 class _Job:

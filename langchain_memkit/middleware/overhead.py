@@ -98,11 +98,14 @@ def settle(now: int, past: Sequence[Sequence[int]], *, max_tokens: int) -> int:
         max_tokens: The budget.
 
     Returns:
-        The last one where it is larger by very little, else today's.
+        The last one where it is enough and by very little too much; else today's, with
+        a little to spare where it has changed before.
 
     Example:
         >>> settle(1_000, [[0, 1_020]], max_tokens=10_000)
         1020
     """
-    last = past[-1][1] if past else now
-    return last if now <= last <= now + max_tokens // _SLACK else now
+    if not past:
+        return now
+    last, slack = past[-1][1], max_tokens // _SLACK
+    return last if now <= last <= now + slack else now + slack // 2

@@ -23,6 +23,7 @@ from langchain_memkit.middleware.persistence import changes_of
 from langchain_memkit.middleware.places import Namespace, Places
 from langchain_memkit.middleware.state import TrimRecord, TrimState
 from langchain_memkit.middleware.window import Window
+from langchain_memkit.protocols import Archive
 
 __all__ = ["EpisodeTrimMiddleware"]
 
@@ -74,7 +75,7 @@ class EpisodeTrimMiddleware(AgentMiddleware[TrimState, Any, Any]):
         max_tokens: int | None = None,
         fraction: float | None = None,
         budget: ContextBudget | None = None,
-        memory: ForgettingMemory | None = None,
+        memory: ForgettingMemory | Archive | None = None,
         namespace: Namespace | None = None,
         persist: bool = False,
         reserve_tokens: int = 0,
@@ -89,8 +90,8 @@ class EpisodeTrimMiddleware(AgentMiddleware[TrimState, Any, Any]):
                 `profile["max_input_tokens"]`, above 0 and at most 1.
             budget: In place of `max_tokens`: a window that is shared out; memories and
                 documents get their shares, the messages the rest.
-            memory: Takes every text before it leaves; also gives the model the tool
-                `recall`.
+            memory: Takes every text before it leaves. A `ForgettingMemory` also gives
+                the model the tool `recall`; any other `Archive` only takes.
             namespace: Names the compartment of a run, given its runtime; `None` means
                 the thread's id, or the memory itself where a run has no thread.
             persist: Whether what left is also taken out of the agent's state.
@@ -111,11 +112,13 @@ class EpisodeTrimMiddleware(AgentMiddleware[TrimState, Any, Any]):
             budget=budget,
             reserve_tokens=reserve_tokens,
         )
-        places = Places.make(memory, namespace)
-        self._fitting = Fitting(
-            window, places=None if memory is None else places, options=trimmer_options
-        )
-        tools = make_tools_for(places.here) if memory is not None else []
+        places = None
+        if isinstance(memory, ForgettingMemory):
+            places = Places.make(memory, namespace)
+        elif memory is not None:
+            trimmer_options["memory"] = memory
+        self._fitting = Fitting(window, places=places, options=trimmer_options)
+        tools = make_tools_for(places.here) if places is not None else []
         self.tools = [tool for tool in tools if tool.name == "recall"]
 
     @property
@@ -180,7 +183,8 @@ class EpisodeTrimMiddleware(AgentMiddleware[TrimState, Any, Any]):
     def _noted(
         self, request: ModelRequest[Any], response: ModelResponse[Any], fitted: Fitted
     ) -> _Response:
-        if fitted.record == self._record(request.state):
+        known = self._record(request.state)
+        if fitted.record == known or (known is None and not fitted.is_cut):
             return response
         update = {"memkit_overheads": {self.name: fitted.record}}
         return ExtendedModelResponse(response, Command(update=update))
