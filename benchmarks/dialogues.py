@@ -14,6 +14,7 @@ import gzip
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 NAMES = [
     "Ada",
@@ -216,7 +217,7 @@ SESSIONS = 14
 TURNS = (14, 26)
 
 
-def conversation(rng: random.Random, number: int) -> tuple[list[dict[str, object]], list[dict]]:
+def conversation(rng: random.Random, number: int) -> tuple[list[Any], list[Any]]:
     """Make the sessions of one conversation and the questions about it."""
     corpus = f"dialogue-{number}"
     pair = rng.sample(NAMES, 2)
