@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from langchain_memkit.trimmer import (
         EpisodeTrimmer,
         HistoryFault,
+        TrimReport,
         safe_cut_points,
         trim_episodes,
         validate_history,
@@ -129,6 +130,7 @@ _HOMES = {
     "trimmer": (
         "EpisodeTrimmer",
         "HistoryFault",
+        "TrimReport",
         "safe_cut_points",
         "trim_episodes",
         "validate_history",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from langchain_core.messages import BaseMessage
@@ -132,6 +132,22 @@ class Options:
             reasoning=reasoning,
             on_overflow=on_overflow,
         )
+
+    def with_budget(self, max_tokens: int) -> Options:
+        """Choose another budget, and a target in the same proportion.
+
+        Args:
+            max_tokens: The other budget.
+
+        Returns:
+            The options.
+
+        Raises:
+            InvalidInputError: The budget is below 1.
+        """
+        check_positive("max_tokens", max_tokens)
+        target = self.target_tokens * max_tokens // self.max_tokens
+        return replace(self, max_tokens=max_tokens, target_tokens=target)
 
 
 def check_archive(parameter: str, value: Archive | None) -> Archive | None:

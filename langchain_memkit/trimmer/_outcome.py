@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from langchain_core.messages import BaseMessage
 
-from langchain_memkit.core.facts import GONE, HIDDEN
+from langchain_memkit.core.facts import GONE, HIDDEN, RESULT, STEP, TALK
 from langchain_memkit.core.replay import Budget
 from langchain_memkit.core.timeline import Timeline
 from langchain_memkit.messages import is_system
@@ -60,6 +60,18 @@ class Outcome:
             True where nothing is left that could leave.
         """
         return self.tokens > self.budget.limit
+
+    def previous_call(self) -> int:
+        """Find where the model was called before.
+
+        Returns:
+            How many messages there were then; 0 where it never was.
+        """
+        codes = self.history.facts.codes
+        for end in range(len(codes) - 1, 0, -1):
+            if codes[end] != RESULT and codes[end - 1] not in (STEP, TALK):
+                return end
+        return 0
 
     def removed(self) -> Iterator[BaseMessage]:
         """Yield the input messages that left.

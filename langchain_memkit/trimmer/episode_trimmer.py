@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Literal
 
 from langchain_core.messages import BaseMessage
@@ -13,45 +13,23 @@ from langchain_core.runnables.config import (
     get_callback_manager_for_config,
 )
 
-from langchain_memkit.core.replay import Budget
-from langchain_memkit.core.timeline import Timeline
-from langchain_memkit.exceptions import BudgetExceededError, InvalidInputError
-from langchain_memkit.messages import is_system, resident_tokens
 from langchain_memkit.protocols import Archive
-from langchain_memkit.trimmer._coerce import (
-    MessagesLike,
-    are_plain,
-    split,
-    to_list,
-    to_messages,
-)
+from langchain_memkit.trimmer._coerce import MessagesLike, to_messages
 from langchain_memkit.trimmer._counting import Count
+from langchain_memkit.trimmer._engine import Engine
+from langchain_memkit.trimmer._explain import explain
 from langchain_memkit.trimmer._options import (
     Classify,
     OnOverflow,
     Options,
     Predicate,
-    check_archive,
 )
-from langchain_memkit.trimmer._outcome import (
-    Outcome,
-    describe_floor,
-    entries_of,
-    sent_of,
-)
-from langchain_memkit.trimmer._session import Session, Sessions
-from langchain_memkit.trimmer.calls import (
-    TrimCall,
-    TrimResult,
-    budgets_of,
-    overheads_of,
-)
-from langchain_memkit.trimmer.validation import validate_history
+from langchain_memkit.trimmer._outcome import Outcome
+from langchain_memkit.trimmer.calls import TrimCall, TrimResult
+from langchain_memkit.trimmer.report import TrimReport
 
 __all__ = ["EpisodeTrimmer", "trim_episodes"]
 
-_logger = logging.getLogger(__name__)
-_ATTEMPTS = 12
 _NO_EXTRAS = TrimCall()
 
 
@@ -114,7 +92,7 @@ class EpisodeTrimmer(Runnable[MessagesLike, list[BaseMessage]]):
             InvalidInputError: An option breaks its rule.
             CounterError: The counter is none.
         """
-        self._options = Options.make(
+        options = Options.make(
             max_tokens=max_tokens,
             target_tokens=target_tokens,
             token_counter=token_counter,
@@ -129,7 +107,7 @@ class EpisodeTrimmer(Runnable[MessagesLike, list[BaseMessage]]):
             reasoning=reasoning,
             on_overflow=on_overflow,
         )
-        self._sessions = Sessions(self._options)
+        self._engine = Engine(options)
 
     @property
     def max_tokens(self) -> int:
@@ -138,7 +116,7 @@ class EpisodeTrimmer(Runnable[MessagesLike, list[BaseMessage]]):
         Returns:
             Tokens, at least 1.
         """
-        return self._options.max_tokens
+        return self._engine.options.max_tokens
 
     @property
     def is_additive(self) -> bool:
@@ -147,7 +125,7 @@ class EpisodeTrimmer(Runnable[MessagesLike, list[BaseMessage]]):
         Returns:
             False for a plain callable, whose counts of a whole are final.
         """
-        return self._options.tokens.additive
+        return self._engine.options.tokens.additive
 
     def count_tokens(self, messages: Sequence[BaseMessage]) -> int:
         """Count messages as this trimmer does.
@@ -161,24 +139,23 @@ class EpisodeTrimmer(Runnable[MessagesLike, list[BaseMessage]]):
         Raises:
             CounterError: The counter raised, or returned no count.
         """
-        return self._options.tokens.whole(messages)
+        return self._engine.options.tokens.whole(messages)
 
-    def __getstate__(self) -> dict[str, object]:
+    def __getstate__(self) -> dict[str, Options]:
         """Leave out what was remembered of conversations; it is found again.
 
         Returns:
             What a copy is made from.
         """
-        return {"_options": self._options}
+        return {"options": self._engine.options}
 
-    def __setstate__(self, state: dict[str, object]) -> None:
+    def __setstate__(self, state: dict[str, Options]) -> None:
         """Become a copy that remembers no conversation.
 
         Args:
             state: What `__getstate__` returned.
         """
-        self.__dict__.update(state)
-        self._sessions = Sessions(self._options)
+        self._engine = Engine(state["options"])
 
     def invoke(
         self,
@@ -205,7 +182,8 @@ class EpisodeTrimmer(Runnable[MessagesLike, list[BaseMessage]]):
         """
 
         def run(messages: MessagesLike) -> list[BaseMessage]:
-            return self._settle(self._decide(messages, _NO_EXTRAS), _NO_EXTRAS)
+            outcome = self._engine.decide(messages, _NO_EXTRAS)
+            return self._engine.settle(outcome, _NO_EXTRAS)
 
         if _is_unheard(config):
             return run(input)
@@ -236,7 +214,9 @@ class EpisodeTrimmer(Runnable[MessagesLike, list[BaseMessage]]):
         """
 
         async def run(messages: MessagesLike) -> list[BaseMessage]:
-            return await self._asettle(self._decide(messages, _NO_EXTRAS), _NO_EXTRAS)
+            return await self._engine.asettle(
+                self._engine.decide(messages, _NO_EXTRAS), _NO_EXTRAS
+            )
 
         if _is_unheard(config):
             return await run(input)
@@ -258,8 +238,8 @@ class EpisodeTrimmer(Runnable[MessagesLike, list[BaseMessage]]):
             InvalidInputError: As `invoke`, or the call breaks a rule.
             StoreError: As `invoke`.
         """
-        outcome = self._decide(messages, call)
-        return self._result(outcome, self._settle(outcome, call))
+        outcome = self._engine.decide(messages, call)
+        return _result(outcome, self._engine.settle(outcome, call))
 
     async def atrim(
         self, messages: MessagesLike, call: TrimCall = _NO_EXTRAS
@@ -279,128 +259,65 @@ class EpisodeTrimmer(Runnable[MessagesLike, list[BaseMessage]]):
             InvalidInputError: As `invoke`, or the call breaks a rule.
             StoreError: As `invoke`.
         """
-        outcome = self._decide(messages, call)
-        return self._result(outcome, await self._asettle(outcome, call))
+        outcome = self._engine.decide(messages, call)
+        return _result(outcome, await self._engine.asettle(outcome, call))
 
-    def _decide(self, messages: MessagesLike, call: TrimCall) -> Outcome:
-        options = self._options
-        memory = check_archive("memory", call.memory) or options.memory
-        session, blocks = self._enter(messages, keyed=memory is not None)
-        extra = sum(self._price(block) for _, block in blocks)
-        overheads = overheads_of(call, len(session.history.messages), extra)
-        budgets = budgets_of(
-            overheads,
-            max_tokens=options.max_tokens,
-            target_tokens=options.target_tokens,
-        )
-        session.walk(budgets)
-        line, tokens = self._fit(session, budgets[-1])
-        sent = sent_of(session, line, blocks)
-        return Outcome(session, line, budgets[-1], blocks, overheads, sent, tokens)
-
-    def _enter(
-        self, messages: MessagesLike, *, keyed: bool
-    ) -> tuple[Session, list[tuple[int, BaseMessage]]]:
-        """Find the conversation and take in what is new.
-
-        The messages that are known are not looked at one by one: neither an
-        instruction to remove nor a block of memories is ever among them.
+    def explain(
+        self, messages: MessagesLike, call: TrimCall = _NO_EXTRAS
+    ) -> TrimReport:
+        """Tell what `invoke` does to each message, and why; nothing leaves.
 
         Args:
-            messages: The input.
-            keyed: Whether a memory takes what leaves.
+            messages: A prompt value, or messages, dicts and tuples.
+            call: What else is sent.
 
         Returns:
-            The conversation, and the blocks of memories with their places.
+            The report; where what has to stay is over budget it says so.
+
+        Raises:
+            CounterError: As `invoke`.
+            InvalidInputError: As `invoke`.
         """
-        items = to_list(messages)
-        session = self._sessions.take(items, keyed=keyed)
-        tail = items[len(session.history.messages) :]
-        blocks: list[tuple[int, BaseMessage]] = []
-        if not are_plain(tail):
-            visible, blocks = split(to_messages(items))
-            session = self._sessions.take(visible, keyed=keyed)
-            tail = visible[len(session.history.messages) :]
-        session.history.extend(tail)
-        return session, blocks
+        items = to_messages(messages)
+        report = explain(self._engine, items, call)
+        again = partial(self._again, items, call)
+        report._again = again  # noqa: SLF001 - ours; it holds what JSON cannot
+        return report
 
-    def _price(self, block: BaseMessage) -> int:
-        return max(resident_tokens(block) or 0, self._options.tokens.cost(block))
-
-    def _fit(self, session: Session, budget: Budget) -> tuple[Timeline, int]:
-        """Find the forms that fit, by the count of the whole where that is needed.
+    def what_if(self, messages: MessagesLike, max_tokens: int) -> TrimReport:
+        """Tell what another budget would do; nothing changes.
 
         Args:
-            session: The conversation.
-            budget: What holds.
+            messages: A prompt value, or messages, dicts and tuples.
+            max_tokens: The other budget, at least 1.
 
         Returns:
-            The forms, and the tokens of the whole.
+            The report that a trimmer of that budget would give, its target in the
+            same proportion.
+
+        Raises:
+            CounterError: As `invoke`.
+            InvalidInputError: As `invoke`, or the budget is below 1.
         """
-        line, tokens = session.replay.outcome(budget), self._options.tokens
-        if tokens.additive or not line.form:
-            return line, line.total
-        return _fit_whole(session, budget, line)
+        return self._again(to_messages(messages), _NO_EXTRAS, max_tokens)
 
-    def _settle(self, outcome: Outcome, call: TrimCall) -> list[BaseMessage]:
-        fallback = self._overflow(outcome)
-        if fallback is not None:
-            sent = fallback.invoke(outcome.history.messages)
-            return _checked(outcome, sent)
-        memory = call.memory or self._options.memory
-        if memory is not None and outcome.line.log:
-            entries = entries_of(outcome, memory)
-            if entries:
-                memory.archive(entries)
-            outcome.session.note_archived(memory, [entry.key for entry in entries])
-        return self._finish(outcome)
+    def _again(
+        self, messages: list[BaseMessage], call: TrimCall, max_tokens: int
+    ) -> TrimReport:
+        options = self._engine.options.with_budget(max_tokens)
+        twin = type(self).__new__(type(self))
+        twin.__setstate__({"options": options})
+        return twin.explain(messages, call)
 
-    async def _asettle(self, outcome: Outcome, call: TrimCall) -> list[BaseMessage]:
-        fallback = self._overflow(outcome)
-        if fallback is not None:
-            sent = await fallback.ainvoke(outcome.history.messages)
-            return _checked(outcome, sent)
-        memory = call.memory or self._options.memory
-        if memory is not None and outcome.line.log:
-            entries = entries_of(outcome, memory)
-            if entries:
-                await memory.aarchive(entries)
-            outcome.session.note_archived(memory, [entry.key for entry in entries])
-        return self._finish(outcome)
 
-    def _overflow(
-        self, outcome: Outcome
-    ) -> Runnable[Sequence[BaseMessage], Sequence[BaseMessage]] | None:
-        if not outcome.is_over:
-            return None
-        how, budget = self._options.on_overflow, outcome.budget
-        if isinstance(how, Runnable):
-            return how
-        overhead = self._options.max_tokens - budget.limit
-        floor = outcome.tokens + overhead
-        if how == "raise":
-            raise BudgetExceededError(
-                max_tokens=self._options.max_tokens,
-                floor_tokens=floor,
-                shortfall_tokens=floor - self._options.max_tokens,
-                pinned=describe_floor(outcome),
-            )
-        text = "what has to stay takes %d tokens, over the budget of %d"
-        _logger.warning(text, floor, self._options.max_tokens)
-        return None
-
-    def _finish(self, outcome: Outcome) -> list[BaseMessage]:
-        self._sessions.give(outcome.session)
-        return outcome.messages
-
-    def _result(self, outcome: Outcome, sent: list[BaseMessage]) -> TrimResult:
-        return TrimResult(
-            messages=sent,
-            overheads=outcome.overheads,
-            removed=tuple(outcome.removed()),
-            replaced=tuple(outcome.replaced()),
-            tokens=outcome.tokens,
-        )
+def _result(outcome: Outcome, sent: list[BaseMessage]) -> TrimResult:
+    return TrimResult(
+        messages=sent,
+        overheads=outcome.overheads,
+        removed=tuple(outcome.removed()),
+        replaced=tuple(outcome.replaced()),
+        tokens=outcome.tokens,
+    )
 
 
 def _is_unheard(config: RunnableConfig | None) -> bool:
@@ -415,65 +332,6 @@ def _is_unheard(config: RunnableConfig | None) -> bool:
         True where neither the caller, its context nor a tracer listens.
     """
     return not get_callback_manager_for_config(ensure_config(config)).handlers
-
-
-def _fit_whole(
-    session: Session, budget: Budget, line: Timeline
-) -> tuple[Timeline, int]:
-    """Correct an estimate by counting the whole.
-
-    Args:
-        session: The conversation.
-        budget: What holds.
-        line: The forms by the estimate.
-
-    Returns:
-        The forms that fit, and the tokens of the whole.
-    """
-    history, tokens = session.history, session.history.options.tokens
-    unlimited = Budget(0, 1 << 62, 1 << 62)
-    full = Session(history)
-    full.walk([unlimited])
-    everything = full.replay.outcome(unlimited)
-    whole = tokens.whole(sent_of(full, everything))
-    if whole <= budget.limit:
-        return everything, whole
-    limit = budget.limit
-    for _ in range(_ATTEMPTS):
-        whole = tokens.whole(sent_of(session, line))
-        if whole <= budget.limit or limit <= 0:
-            break
-        limit = min(limit, line.total) - (whole - budget.limit)
-        line = session.replay.outcome(Budget(0, limit, min(budget.target, limit)))
-    return line, whole
-
-
-def _checked(outcome: Outcome, sent: Sequence[BaseMessage]) -> list[BaseMessage]:
-    """Hold a fallback's answer to the laws of pins and of validity.
-
-    Args:
-        outcome: What was decided.
-        sent: What the fallback returned.
-
-    Returns:
-        It, as a list.
-
-    Raises:
-        InvalidInputError: A pin is missing, or a provider would refuse it.
-    """
-    messages = to_messages(sent)
-    faults = validate_history(messages)
-    if faults or not messages:
-        rule = "must return a valid history"
-        raise InvalidInputError("on_overflow", rule, faults or messages)
-    history = outcome.history
-    said = [message.content for message in messages]
-    for i, message in enumerate(history.messages):
-        is_fixed = is_system(message) or i in history.facts.pinned
-        if is_fixed and said.count(message.content) < 1:
-            rule = "must return every system and pinned message verbatim"
-            raise InvalidInputError("on_overflow", rule, message)
-    return messages
 
 
 def trim_episodes(  # noqa: PLR0913 - as the class
