@@ -22,10 +22,12 @@ Span = tuple[int, int]
 _LINE_CHARACTERS = 240
 _SENTENCE_CHARACTERS = 40
 
-# The look-behind starts a run of stops once: a megabyte of dots stays linear.
-_SENTENCE_END = re.compile(
-    r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+\s++|[。！？।॥؟۔։።]++[」』”’）]*+\s*+"  # noqa: RUF001
+# A run of stops is always taken whole, so that a megabyte of dots stays linear; whether
+# it ends a sentence is seen from what follows.
+_STOPS = re.compile(
+    r"[.!?…。！？।॥؟۔։።]++[\"'”’)\]」』）]*+(\s*+)"  # noqa: RUF001
 )
+_SPACED_STOPS = frozenset(".!?…")
 _CLAUSE_END = re.compile(r"[,;:–—]\s++|[、，；：،؛]\s*+|\s[-–—]\s")  # noqa: RUF001
 
 
@@ -64,10 +66,11 @@ def _strip(text: str, start: int, end: int) -> Span:
         return end, end
     first = end - len(tail)
     last = first + len(tail.rstrip())
-    while not is_safe_cut(text, first):
-        first -= 1
-    while not is_safe_cut(text, last):
-        last += 1
+    if not text.isascii():
+        while not is_safe_cut(text, first):
+            first -= 1
+        while not is_safe_cut(text, last):
+            last += 1
     return first, last
 
 
@@ -85,10 +88,13 @@ def _filled(span: Span) -> tuple[Span, ...]:
 
 
 def _sentences(text: str, start: int, end: int) -> Iterator[Span]:
-    for stop in _SENTENCE_END.finditer(text, start, end):
-        cut = stop.end()
-        long_enough = min(cut - start, end - cut) >= _SENTENCE_CHARACTERS
-        if long_enough and is_safe_cut(text, cut):
+    for stops in _STOPS.finditer(text, start, end):
+        cut = stops.end()
+        if cut - start < _SENTENCE_CHARACTERS or end - cut < _SENTENCE_CHARACTERS:
+            continue
+        if not stops[1] and text[stops.start()] in _SPACED_STOPS:
+            continue
+        if text.isascii() or is_safe_cut(text, cut):
             yield start, cut
             start = cut
     yield start, end

@@ -115,7 +115,7 @@ def ages_in_hours(
 def _age(
     metadata: Mapping[str, object], last_use: datetime | None, now: datetime
 ) -> float | None:
-    told = (read_time(metadata.get(field)) for field in TIMESTAMP_FIELDS)
+    told = (read_time(metadata[name]) for name in TIMESTAMP_FIELDS if name in metadata)
     stamped = next((moment for moment in told if moment is not None), None)
     past = [m for m in (stamped, last_use) if m is not None and m <= now]
     return (now - max(past)) / _HOUR if past else None

@@ -181,7 +181,7 @@ def plan_units(query: str, candidates: Candidates, options: PackOptions) -> Plan
             outcomes[at] = "below_score"
         elif 0 < len(units.spans) == len(text.skip):
             outcomes[at] = "seen"
-        else:
+        elif units.spans:
             offered.append((at, text))
     picks = pack_units(
         [text for _, text in offered],
@@ -225,7 +225,7 @@ def _offer(at: int, units: TextUnits, candidates: Candidates) -> PackText:
 
 
 def _rendered_lengths(content: str, spans: Sequence[Span]) -> list[int]:
-    if not any(char in content for char in "&<>"):
+    if not ("&" in content or "<" in content or ">" in content):
         return [end - start for start, end in spans]
     return [len(escape_text(content[start:end])) for start, end in spans]
 
