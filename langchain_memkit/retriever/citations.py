@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from langchain_memkit.core.models import FrozenModel
 from langchain_memkit.retriever.reports import capsules_of
@@ -112,14 +112,24 @@ def verify_citations(
         for capsule in capsules_of(capsules)
     }
     keys = _cited_keys(text, sources)
-    quotes = [_judged_quote(match, keys, sources) for match in _QUOTE.finditer(text)]
-    inside = [(quote.start, quote.start + len(quote.quote) + 2) for quote in quotes]
+    quotes = [
+        _judged_quote(match, keys, sources)
+        for match in _QUOTE.finditer(text)
+        if not any(at < match.start() < key.end for at, key in keys.items())
+    ]
+    inside = [(quote.start, quote.start + len(quote.quote)) for quote in quotes]
     alone = [
-        Citation(start=at, key=key, fault="" if key in sources else "unknown_key")
+        Citation(start=at, key=key.name, fault=key.fault)
         for at, key in keys.items()
-        if not any(start <= at < end for start, end in inside)
+        if not any(start < at <= end for start, end in inside)
     ]
     return CitationReport(citations=tuple(sorted([*quotes, *alone], key=_start)))
+
+
+class _CitedKey(NamedTuple):
+    name: str
+    end: int
+    fault: Literal["", "unknown_key"]
 
 
 def _start(citation: Citation) -> int:
@@ -130,22 +140,29 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def _cited_keys(text: str, sources: Mapping[str, str]) -> dict[int, str]:
+def _cited_keys(text: str, sources: Mapping[str, str]) -> dict[int, _CitedKey]:
     """Find cited keys: all that are named `key`, and bracketed ones that look so."""
-    found = {match.start(): match[1] for match in _NAMED_KEY.finditer(text)}
-    for match in _BRACKETED.finditer(text):
-        if match[1] in sources or _LOOKS_LIKE_KEY.fullmatch(match[1]):
-            found[match.start()] = match[1]
-    return found
+    matches = list(_NAMED_KEY.finditer(text))
+    matches += [
+        match
+        for match in _BRACKETED.finditer(text)
+        if match[1] in sources or _LOOKS_LIKE_KEY.fullmatch(match[1])
+    ]
+    return {
+        match.start(): _CitedKey(
+            match[1], match.end(), "" if match[1] in sources else "unknown_key"
+        )
+        for match in matches
+    }
 
 
 def _judged_quote(
-    match: re.Match[str], keys: Mapping[int, str], sources: Mapping[str, str]
+    match: re.Match[str], keys: Mapping[int, _CitedKey], sources: Mapping[str, str]
 ) -> Citation:
     quote = next(group for group in match.groups() if group is not None)
     near = range(match.end(), match.end() + _NEAR_CHARACTERS)
     following = min((at for at in keys if at in near), default=None)
-    key = "" if following is None else keys[following]
+    key = "" if following is None else keys[following].name
     holders = {name for name, source in sources.items() if _holds(source, quote)}
     fault: Literal["", "not_found", "other_capsule"] = ""
     if not holders:

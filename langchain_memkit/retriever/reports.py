@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 from langchain_memkit.core.capsules import (
     CandidateOutcome,
     EvidenceCapsule,
+    Outcome,
     RetentionReport,
 )
+from langchain_memkit.core.models import Count, FrozenModel
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document
@@ -29,6 +31,26 @@ CAPSULE_FIELD = "capsule"
 
 REPORT_FIELD = "capsule_report"
 """Metadata field that holds the totals and what became of the document."""
+
+
+class _Fate(FrozenModel):
+    """What became of one candidate, as written beside its capsule."""
+
+    position: Count
+    id: str
+    outcome: Outcome
+
+
+class _Entry(_Fate):
+    """A document's part of the report."""
+
+    budget_tokens: Count
+    retained_tokens: Count
+    candidates_examined: Count
+    dropped: Count
+    rank: Count | None
+    left_out: tuple[_Fate, ...] = ()
+
 
 _TOTALS = ("budget_tokens", "retained_tokens", "candidates_examined", "dropped")
 
@@ -108,16 +130,20 @@ def report_of(documents: Iterable[Document]) -> RetentionReport:
         ()
     """
     carried = [document.metadata for document in documents]
-    entries = [data[REPORT_FIELD] for data in carried if REPORT_FIELD in data]
+    entries = [
+        _Entry.model_validate(data[REPORT_FIELD])
+        for data in carried
+        if REPORT_FIELD in data
+    ]
     if not entries:
         return RetentionReport(budget_tokens=0, retained_tokens=0)
-    fates = [fate for entry in entries for fate in (entry, *entry.get("left_out", ()))]
-    by_position = {fate["position"]: fate for fate in fates}
+    fates = [fate for entry in entries for fate in (entry, *entry.left_out)]
+    by_position = {fate.position: fate for fate in fates}
     return RetentionReport(
-        **{name: entries[0][name] for name in _TOTALS},
+        **{name: getattr(entries[0], name) for name in _TOTALS},
         capsules=tuple(_ranked_capsules(carried)),
         outcomes=tuple(
-            CandidateOutcome(id=fate["id"], outcome=fate["outcome"])
+            CandidateOutcome(id=fate.id, outcome=fate.outcome)
             for _, fate in sorted(by_position.items())
         ),
     )
@@ -149,14 +175,15 @@ def capsules_of(
 
 
 def _ranked_capsules(carried: Sequence[Mapping[str, Any]]) -> list[EvidenceCapsule]:
-    holders = [data for data in carried if CAPSULE_FIELD in data]
+    holders = [d for d in carried if isinstance(d.get(CAPSULE_FIELD), Mapping)]
     holders.sort(key=_rank)
     return [EvidenceCapsule.model_validate(data[CAPSULE_FIELD]) for data in holders]
 
 
 def _rank(data: Mapping[str, Any]) -> int:
-    entry = cast("Mapping[str, int]", data.get(REPORT_FIELD, {}))
-    return entry.get("rank", 0)
+    entry = data.get(REPORT_FIELD)
+    rank = entry.get("rank") if isinstance(entry, Mapping) else None
+    return rank if isinstance(rank, int) else 0
 
 
 def _totals(report: RetentionReport) -> dict[str, int]:
