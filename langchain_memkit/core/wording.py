@@ -11,6 +11,7 @@ from unicodedata import normalize
 
 __all__ = ["rank_texts", "search_terms"]
 
+_ASCII_WORD = re.compile("[a-z0-9]+")
 _WORD = re.compile(r"[^\W_]+")
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -50,6 +51,8 @@ def search_terms(text: str) -> list[str]:
         >>> search_terms("Don't run pre-edit!")
         ['don', 't', 'run', 'pre', 'edit']
     """
+    if text.isascii():
+        return [word[:_LONGEST_TERM] for word in _ASCII_WORD.findall(text.lower())]
     plain = normalize("NFKC", text).casefold()
     return [
         term[:_LONGEST_TERM] for word in _WORD.findall(plain) for term in _split(word)

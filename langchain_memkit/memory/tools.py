@@ -17,6 +17,7 @@ from langchain_memkit.memory.answers import (
     remember_answer,
 )
 from langchain_memkit.memory.queries import MemoryQueries
+from langchain_memkit.messages import mark_recalled
 
 __all__ = ["make_tools", "make_tools_for"]
 
@@ -164,8 +165,5 @@ def make_tools_for(locate: Callable[[], Sequence[MemoryQueries]]) -> list[BaseTo
 
 def _marked(result: object) -> object:
     if isinstance(result, ToolMessage) and isinstance(result.artifact, str):
-        mark = {"langchain_memkit": {"recalled": result.artifact}}
-        return result.model_copy(
-            update={"additional_kwargs": {**result.additional_kwargs, **mark}}
-        )
+        return mark_recalled(result, result.artifact)
     return result

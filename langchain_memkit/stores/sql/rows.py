@@ -9,10 +9,12 @@ from urllib.parse import quote, unquote
 from langchain_memkit.core.escaping import escape_text, unescape_text
 from langchain_memkit.core.records import DecayRule, Source, StoredMemory
 from langchain_memkit.core.times import from_microseconds, to_microseconds
+from langchain_memkit.core.wording import search_terms
 
 __all__ = [
     "Row",
     "chunks",
+    "indexed_terms",
     "labels_of",
     "limits_of",
     "memories_of",
@@ -26,6 +28,7 @@ Row = Sequence[object]
 """One row of a result."""
 
 _CHUNK = 500
+_INDEXED_CHARACTERS = 400_000
 
 
 def memory_of(row: Row) -> StoredMemory:
@@ -122,6 +125,25 @@ def chunks(names: Sequence[str]) -> Iterator[Sequence[str]]:
         At most 500 each time.
     """
     return (names[at : at + _CHUNK] for at in range(0, len(names), _CHUNK))
+
+
+def indexed_terms(text: str) -> list[str]:
+    """Cut a text into the terms that an index holds.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        What `search_terms` gives, but for the end of a text with over 400,000
+        characters of terms, which is more than a `tsvector` takes.
+    """
+    terms = search_terms(text)
+    characters = 0
+    for at, term in enumerate(terms):
+        characters += len(term) + 1
+        if characters > _INDEXED_CHARACTERS:
+            return terms[:at]
+    return terms
 
 
 def path_of(namespace: tuple[str, ...]) -> str:

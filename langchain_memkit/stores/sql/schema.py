@@ -53,6 +53,9 @@ MIGRATIONS: Mapping[str, Sequence[Sequence[str]]] = {
             """
 CREATE VIRTUAL TABLE memkit_search USING fts5(scope, terms, tokenize = 'ascii')
 """,
+            """
+CREATE VIRTUAL TABLE memkit_vocabulary USING fts5vocab(memkit_search, row)
+""",
         ),
     ),
     "postgresql": (

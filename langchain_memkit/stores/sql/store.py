@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Self, cast
 
 from langchain_memkit.core.records import DecayRule, PruneResult, StoredMemory
 from langchain_memkit.core.times import to_microseconds
+from langchain_memkit.core.wording import search_terms
 from langchain_memkit.exceptions import InvalidInputError, MissingExtraError
 from langchain_memkit.stores.names import check_namespace, is_text
 from langchain_memkit.stores.sql import statements as sql
-from langchain_memkit.stores.sql.indexes import INDEXES, TextIndex, index_terms
+from langchain_memkit.stores.sql.indexes import INDEXES, TextIndex
 from langchain_memkit.stores.sql.rows import (
     Row,
     chunks,
@@ -302,12 +303,16 @@ class SQLMemoryStore:
         Raises:
             StoreError: The database could not be read.
         """
-        terms = sorted(set(index_terms(query)))
+        terms = sorted(set(search_terms(query)))
         if not terms or not k:
             return ()
-        statement, wanted = self._index.find(self._namespace, terms)
-        values = self._bind(k=k, **wanted, **limits_of(rule))
-        rows = self._database.rows(statement, values)
+        rows = self._index.find(
+            self._database,
+            self._namespace,
+            terms=terms,
+            k=k,
+            limits=limits_of(rule),
+        )
         return tuple((memory_of(row), cast("float", row[-1])) for row in rows)
 
     def scoped(self, namespace: tuple[str, ...]) -> Self:
