@@ -44,6 +44,10 @@ if TYPE_CHECKING:
         ConsolidationReport,
         ForgettingMemory,
         MemoryRecord,
+        copy_memories,
+        export_memories,
+        import_memories,
+        migrate_time_weighted,
         render_memories,
     )
     from langchain_memkit.messages import is_pinned, pin, recall_key
@@ -121,6 +125,10 @@ _HOMES = {
         "ConsolidationReport",
         "ForgettingMemory",
         "MemoryRecord",
+        "copy_memories",
+        "export_memories",
+        "import_memories",
+        "migrate_time_weighted",
         "render_memories",
     ),
     "stores.file": ("FileMemoryStore",),

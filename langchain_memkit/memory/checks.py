@@ -65,6 +65,7 @@ def new_memory(  # noqa: PLR0913 - each is a field of the memory
     source: Source,
     pinned: bool,
     now: datetime,
+    evicted: bool = False,
 ) -> StoredMemory:
     """Build a memory that is remembered now.
 
@@ -75,6 +76,7 @@ def new_memory(  # noqa: PLR0913 - each is a field of the memory
         source: Who wrote it.
         pinned: Whether it never fades.
         now: The time, aware.
+        evicted: Whether it left a history.
 
     Returns:
         The memory, its name in NFC.
@@ -83,17 +85,16 @@ def new_memory(  # noqa: PLR0913 - each is a field of the memory
         InvalidInputError: A field breaks its rule.
         UnsafeNameError: The name is no safe file name.
     """
-    return checked_memory(
-        StoredMemory(
-            name=name,
-            content=content,
-            importance=importance,
-            source=source,
-            pinned=bool(pinned),
-            evicted=False,
-            created_at=now,
-            last_access_at=now,
-        )
+    check_choice("source", source, SOURCES)
+    return StoredMemory(
+        name=check_name(name),
+        content=check_text("content", content),
+        importance=check_share("importance", importance),
+        source=source,
+        pinned=bool(pinned),
+        evicted=evicted,
+        created_at=now,
+        last_access_at=now,
     )
 
 
@@ -111,15 +112,15 @@ def evicted_memory(entry: ArchiveEntry, *, now: datetime) -> StoredMemory:
         InvalidInputError: A field breaks its rule.
         UnsafeNameError: The key is no safe file name.
     """
-    memory = new_memory(
+    return new_memory(
         entry.key,
         entry.content,
         entry.importance,
         source=entry.source,
         pinned=False,
         now=now,
+        evicted=True,
     )
-    return replace(memory, evicted=True)
 
 
 def checked_memory(memory: StoredMemory) -> StoredMemory:

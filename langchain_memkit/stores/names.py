@@ -13,6 +13,8 @@ __all__ = ["check_name", "check_namespace", "is_text"]
 
 _LONGEST_BYTES = 252
 _BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_PLAIN = re.compile("[A-Za-z0-9_-](?:[A-Za-z0-9_ .-]{0,250}[A-Za-z0-9_-])?")
+_DEVICE = re.compile("(?:con|prn|aux|nul|clock|com|lpt)", re.IGNORECASE)
 _REFUSED_CATEGORIES = frozenset({"Cc", "Cs", "Zl", "Zp"})
 
 
@@ -35,6 +37,8 @@ def check_name(name: str, *, parameter: str = "name") -> str:
         >>> check_name("cafe\u0301") == "caf\u00e9"
         True
     """
+    if is_text(name) and _PLAIN.fullmatch(name) and not _DEVICE.match(name):
+        return name  # as it is nearly always; `validate_filename` takes its time
     if not is_text(name):
         raise UnsafeNameError(parameter, "must be text", name)
     plain = normalize("NFC", name)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
-from sqlalchemy import Engine, TextClause, bindparam, create_engine, event, text
+from sqlalchemy import Engine, TextClause, create_engine, event, text
 from sqlalchemy.engine import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.pool import QueuePool
@@ -32,12 +33,22 @@ _BUSY_MILLISECONDS = 30_000
 _MEMORY_DATABASES = frozenset({None, "", ":memory:"})
 
 
+_NAMES = " IN :names"
+_LISTS = {
+    "sqlite": " IN (SELECT value FROM json_each(:names))",
+    "postgresql": " = ANY(:names)",
+}
+
+
 @lru_cache(maxsize=256)
-def _prepare(statement: str) -> TextClause:
-    clause = text(statement)
-    if " IN :names" in statement:
-        return clause.bindparams(bindparam("names", expanding=True))
-    return clause
+def _prepare(statement: str, dialect: str) -> TextClause:
+    return text(statement.replace(_NAMES, _LISTS[dialect]))
+
+
+def _bound(values: Mapping[str, object], dialect: str) -> Mapping[str, object]:
+    if dialect == "sqlite" and "names" in values:
+        return {**values, "names": json.dumps(values["names"])}
+    return values
 
 
 class Database:
@@ -84,7 +95,7 @@ class Database:
             StoreError: It could not be run.
         """
         with self._wrapped(), self._autocommit.connect() as connection:
-            return connection.execute(_prepare(statement), values).fetchall()
+            return Transaction(connection).rows(statement, values)
 
     def write(self, work: Callable[[Transaction], _T]) -> _T:
         """Run statements as one transaction, again where another writer got between.
@@ -186,6 +197,7 @@ class Transaction:
             connection: The connection.
         """
         self._connection = connection
+        self._dialect = connection.dialect.name
 
     def rows(self, statement: str, values: Mapping[str, object]) -> Sequence[Row]:
         """Run a statement that gives rows.
@@ -197,7 +209,10 @@ class Transaction:
         Returns:
             The rows.
         """
-        return self._connection.execute(_prepare(statement), values).fetchall()
+        clause = _prepare(statement, self._dialect)
+        return self._connection.execute(
+            clause, _bound(values, self._dialect)
+        ).fetchall()
 
     def run(self, statement: str, values: Mapping[str, object] | None = None) -> None:
         """Run a statement that gives none.
@@ -206,7 +221,8 @@ class Transaction:
             statement: The statement.
             values: What to bind.
         """
-        self._connection.execute(_prepare(statement), values or {})
+        clause = _prepare(statement, self._dialect)
+        self._connection.execute(clause, _bound(values or {}, self._dialect))
 
     def run_many(self, statement: str, values: Sequence[Mapping[str, object]]) -> None:
         """Run a statement once for each set of values.
@@ -215,8 +231,11 @@ class Transaction:
             statement: The statement.
             values: What to bind each time; none does nothing.
         """
-        if values:
-            self._connection.execute(_prepare(statement), list(values))
+        if values and self._dialect == "sqlite":
+            # Its driver reads `:name` itself, so nothing need be done to each row.
+            self._connection.exec_driver_sql(statement, list(values))
+        elif values:
+            self._connection.execute(_prepare(statement, self._dialect), list(values))
 
 
 def open_database(url_or_engine: str | URL | Engine) -> Database:

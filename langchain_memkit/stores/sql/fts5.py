@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from langchain_memkit.core.escaping import unescape_text
 from langchain_memkit.stores.sql.rows import indexed_terms
 from langchain_memkit.stores.sql.statements import COLUMNS, LIVE
 
@@ -15,18 +16,23 @@ if TYPE_CHECKING:
 
 __all__ = ["Fts5Index"]
 
-_RANKED_TEXTS = 10_000
+_RANKED_TEXTS = 5_000
+_CHUNK = 1000
 
-_DROP = (
-    "DELETE FROM memkit_search WHERE rowid IN (SELECT id FROM memkit_memories "
-    "WHERE namespace = :namespace AND name IN :names)"
+_QUEUE = (
+    "INSERT OR IGNORE INTO memkit_pending (id) SELECT id FROM memkit_memories "
+    "WHERE namespace = :namespace AND name IN :names"
 )
-_ADD = (
-    "INSERT INTO memkit_search (rowid, scope, terms) SELECT id, :scope, :terms "
-    "FROM memkit_memories WHERE namespace = :namespace AND name = :name "
-    "AND NOT EXISTS (SELECT 1 FROM memkit_search WHERE rowid = id)"
+_QUEUE_NEW = f"{_QUEUE} AND NOT EXISTS (SELECT 1 FROM memkit_search WHERE rowid = id)"
+_QUEUE_GONE = "INSERT OR IGNORE INTO memkit_pending (id) VALUES (:id)"
+_PENDING = "SELECT 1 FROM memkit_pending LIMIT 1"
+_NEXT = (
+    "SELECT p.id, m.namespace, m.content FROM memkit_pending AS p "
+    f"LEFT JOIN memkit_memories AS m ON m.id = p.id LIMIT {_CHUNK}"
 )
 _PURGE = "DELETE FROM memkit_search WHERE rowid = :id"
+_INSERT = "INSERT INTO memkit_search (rowid, scope, terms) VALUES (:id, :scope, :terms)"
+_SETTLED = "DELETE FROM memkit_pending WHERE id = :id"
 _SPREAD = "SELECT term, doc FROM memkit_vocabulary WHERE term IN :names"
 _FIND = (
     f"SELECT {COLUMNS}, score FROM memkit_memories JOIN (SELECT m.id AS hit, "
@@ -44,7 +50,7 @@ class Fts5Index:
     """Terms stand in a table of their own, under the row id of their memory.
 
     Ranking costs a microsecond for each text that holds a term. So terms are taken
-    rarest first until they stand in 10,000 texts; what shares only the rest, words that
+    rarest first until they stand in 5,000 texts; what shares only the rest, words that
     are nearly everywhere, comes after, newest first.
     """
 
@@ -62,48 +68,50 @@ class Fts5Index:
         del content
         return {}
 
-    def drop(
-        self, transaction: Transaction, namespace: str, names: Sequence[str]
+    def add(
+        self,
+        transaction: Transaction,
+        namespace: str,
+        names: Sequence[str],
+        *,
+        only_new: bool,
     ) -> None:
-        """Forget what is indexed of memories that are about to be replaced.
+        """Queue memories that were written; the next search indexes them.
 
         Args:
             transaction: Where it happens.
             namespace: Their compartment.
             names: Their names.
+            only_new: Whether those that are indexed are so already.
         """
-        transaction.run(_DROP, {"namespace": namespace, "names": names})
+        statement = _QUEUE_NEW if only_new else _QUEUE
+        transaction.run(statement, {"namespace": namespace, "names": list(names)})
 
-    def add(
-        self, transaction: Transaction, namespace: str, contents: Mapping[str, str]
+    def purge(
+        self, transaction: Transaction, ids: Sequence[int], *, at_once: bool
     ) -> None:
-        """Index memories that were written, where they are not indexed yet.
-
-        Args:
-            transaction: Where it happens.
-            namespace: Their compartment.
-            contents: Their texts by name.
-        """
-        scope = _scope(namespace)
-        rows = [
-            {
-                "scope": scope,
-                "terms": " ".join(indexed_terms(content)),
-                "namespace": namespace,
-                "name": name,
-            }
-            for name, content in contents.items()
-        ]
-        transaction.run_many(_ADD, rows)
-
-    def purge(self, transaction: Transaction, ids: Sequence[int]) -> None:
-        """Forget what is indexed of memories that were deleted.
+        """Forget what is indexed of deleted memories, or queue that too.
 
         Args:
             transaction: Where it happens.
             ids: Their row ids.
+            at_once: Whether their terms have to be gone with this transaction.
         """
-        transaction.run_many(_PURGE, [{"id": id_} for id_ in ids])
+        rows = [{"id": number} for number in ids]
+        for statement in (_PURGE, _SETTLED) if at_once else (_QUEUE_GONE,):
+            transaction.run_many(statement, rows)
+
+    def settle(self, database: Database) -> None:
+        """Index what is queued, a part at a time so that writers get between.
+
+        Args:
+            database: Where to work.
+
+        Raises:
+            StoreError: The database could not be written.
+        """
+        while database.rows(_PENDING, {}):
+            database.write(_index_next)
 
     def find(
         self,
@@ -129,6 +137,7 @@ class Fts5Index:
         Raises:
             StoreError: The database could not be read.
         """
+        self.settle(database)
         spread = {
             str(r[0]): int(str(r[1])) for r in database.rows(_SPREAD, {"names": terms})
         }
@@ -144,6 +153,23 @@ class Fts5Index:
             values |= {"match": match, "k": k - len(found)}
             found += database.rows(_NEWEST, values)
         return found
+
+
+def _index_next(transaction: Transaction) -> None:
+    queued = transaction.rows(_NEXT, {})
+    settled = [{"id": row[0]} for row in queued]
+    terms = [
+        {
+            "id": row[0],
+            "scope": _scope(str(row[1])),
+            "terms": " ".join(indexed_terms(unescape_text(str(row[2])))),
+        }
+        for row in queued
+        if row[1] is not None
+    ]
+    transaction.run_many(_PURGE, settled)
+    transaction.run_many(_INSERT, terms)
+    transaction.run_many(_SETTLED, settled)
 
 
 def _part(spread: Mapping[str, int]) -> tuple[list[str], list[str]]:

@@ -36,34 +36,32 @@ class TextIndex(Protocol):
             Values by name.
         """
 
-    def drop(
-        self, transaction: Transaction, namespace: str, names: Sequence[str]
+    def add(
+        self,
+        transaction: Transaction,
+        namespace: str,
+        names: Sequence[str],
+        *,
+        only_new: bool,
     ) -> None:
-        """Forget what is indexed of memories that are about to be replaced.
+        """See to it that memories that were written will be found.
 
         Args:
             transaction: Where it happens.
             namespace: Their compartment.
             names: Their names.
+            only_new: Whether those that are indexed are so already.
         """
 
-    def add(
-        self, transaction: Transaction, namespace: str, contents: Mapping[str, str]
+    def purge(
+        self, transaction: Transaction, ids: Sequence[int], *, at_once: bool
     ) -> None:
-        """Index memories that were written, where they are not indexed yet.
-
-        Args:
-            transaction: Where it happens.
-            namespace: Their compartment.
-            contents: Their texts by name.
-        """
-
-    def purge(self, transaction: Transaction, ids: Sequence[int]) -> None:
         """Forget what is indexed of memories that were deleted.
 
         Args:
             transaction: Where it happens.
             ids: Their row ids.
+            at_once: Whether their terms have to be gone with this transaction.
         """
 
     def find(

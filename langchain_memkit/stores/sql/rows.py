@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import cast
 from urllib.parse import quote, unquote
 
@@ -13,7 +13,6 @@ from langchain_memkit.core.wording import search_terms
 
 __all__ = [
     "Row",
-    "chunks",
     "indexed_terms",
     "labels_of",
     "limits_of",
@@ -27,7 +26,6 @@ __all__ = [
 Row = Sequence[object]
 """One row of a result."""
 
-_CHUNK = 500
 _INDEXED_CHARACTERS = 400_000
 
 
@@ -113,18 +111,6 @@ def sorted_by_name(memories: Iterable[StoredMemory]) -> list[StoredMemory]:
         The same, by name.
     """
     return sorted(memories, key=lambda memory: memory.name)
-
-
-def chunks(names: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Cut names into lists that one statement can bind.
-
-    Args:
-        names: Any number.
-
-    Returns:
-        At most 500 each time.
-    """
-    return (names[at : at + _CHUNK] for at in range(0, len(names), _CHUNK))
 
 
 def indexed_terms(text: str) -> list[str]:

@@ -54,6 +54,9 @@ MIGRATIONS: Mapping[str, Sequence[Sequence[str]]] = {
 CREATE VIRTUAL TABLE memkit_search USING fts5(scope, terms, tokenize = 'ascii')
 """,
             """
+CREATE TABLE memkit_pending (id INTEGER PRIMARY KEY)
+""",
+            """
 CREATE VIRTUAL TABLE memkit_vocabulary USING fts5vocab(memkit_search, row)
 """,
         ),

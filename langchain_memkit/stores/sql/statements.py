@@ -106,7 +106,14 @@ FIND_FADED = f"SELECT {RECORD_COLUMNS} FROM memkit_memories WHERE {_FADED}"
 
 PRUNE = f"DELETE FROM memkit_memories WHERE {_FADED} RETURNING {RECORD_COLUMNS}, id"
 
-COUNT = "SELECT COUNT(*) FROM memkit_memories WHERE namespace = :namespace"
+# A table of one compartment is counted by its pages, without looking at the rows.
+COUNT = (
+    "SELECT CASE WHEN EXISTS "
+    "(SELECT 1 FROM memkit_memories WHERE namespace < :namespace) OR EXISTS "
+    "(SELECT 1 FROM memkit_memories WHERE namespace > :namespace) "
+    "THEN (SELECT COUNT(*) FROM memkit_memories WHERE namespace = :namespace) "
+    "ELSE (SELECT COUNT(*) FROM memkit_memories) END"
+)
 
 SCAN = (
     "SELECT {columns} FROM memkit_memories WHERE namespace = :namespace "

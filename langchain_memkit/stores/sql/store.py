@@ -15,7 +15,6 @@ from langchain_memkit.stores.sql import statements as sql
 from langchain_memkit.stores.sql.indexes import INDEXES, TextIndex
 from langchain_memkit.stores.sql.rows import (
     Row,
-    chunks,
     labels_of,
     limits_of,
     memories_of,
@@ -120,7 +119,7 @@ class SQLMemoryStore:
             )
             for memory in sorted_by_name(memories)
         ]
-        contents = {memory.name: memory.content for memory in memories}
+        names = [memory.name for memory in memories]
         statement = (sql.INSERT_NEW if only_new else sql.UPSERT).format(
             extra_column=self._index.column,
             extra_value=self._index.value,
@@ -129,11 +128,9 @@ class SQLMemoryStore:
 
         def work(transaction: Transaction) -> None:
             if not only_new:
-                for names in chunks(sorted(contents)):
-                    self._index.drop(transaction, self._namespace, names)
-                    transaction.run(sql.UNBURY, self._bind(names=names))
+                transaction.run(sql.UNBURY, self._bind(names=names))
             transaction.run_many(statement, rows)
-            self._index.add(transaction, self._namespace, contents)
+            self._index.add(transaction, self._namespace, names, only_new=only_new)
 
         if rows:
             self._database.write(work)
@@ -150,10 +147,8 @@ class SQLMemoryStore:
         Raises:
             StoreError: The database could not be read.
         """
-        found: dict[str, StoredMemory] = {}
-        for chunk in chunks(names):
-            rows = self._database.rows(sql.READ, self._bind(names=chunk))
-            found |= {memory.name: memory for memory in map(memory_of, rows)}
+        rows = self._database.rows(sql.READ, self._bind(names=list(names)))
+        found = {memory.name: memory for memory in map(memory_of, rows)}
         return tuple(found[name] for name in names if name in found)
 
     def touch(self, names: Sequence[str], *, now: datetime) -> tuple[StoredMemory, ...]:
@@ -203,11 +198,9 @@ class SQLMemoryStore:
         del now
 
         def work(transaction: Transaction) -> set[str]:
-            gone: set[str] = set()
-            for chunk in chunks(sorted(names)):
-                rows = transaction.rows(sql.DELETE, self._bind(names=chunk))
-                gone |= {m.name for m in self._bury(transaction, rows, until)}
-            return gone
+            rows = transaction.rows(sql.DELETE, self._bind(names=list(names)))
+            buried = self._bury(transaction, rows, until, at_once=True)
+            return {memory.name for memory in buried}
 
         gone = self._database.write(work)
         if gone:
@@ -279,7 +272,8 @@ class SQLMemoryStore:
             return PruneResult(faded, len(self) - len(faded))
 
         def work(transaction: Transaction) -> PruneResult:
-            gone = self._bury(transaction, transaction.rows(sql.PRUNE, limits), until)
+            rows = transaction.rows(sql.PRUNE, limits)
+            gone = self._bury(transaction, rows, until, at_once=False)
             ended = self._bind(now_us=to_microseconds(now))
             transaction.run(sql.DROP_ENDED, ended)
             count = transaction.rows(sql.COUNT, self._bind())
@@ -363,10 +357,16 @@ class SQLMemoryStore:
         return {"namespace": self._namespace, **values}
 
     def _bury(
-        self, transaction: Transaction, rows: Sequence[Row], until: datetime
+        self,
+        transaction: Transaction,
+        rows: Sequence[Row],
+        until: datetime,
+        *,
+        at_once: bool,
     ) -> tuple[StoredMemory, ...]:
         """Unindex deleted rows and leave their tombstones."""
-        self._index.purge(transaction, [cast("int", row[-1]) for row in rows])
+        ids = [cast("int", row[-1]) for row in rows]
+        self._index.purge(transaction, ids, at_once=at_once)
         gone = memories_of(rows)
         until_us = to_microseconds(until)
         tombstones = [self._bind(name=m.name, until_us=until_us) for m in gone]

@@ -40,8 +40,13 @@ class TsvectorIndex:
         terms = indexed_terms(content)
         return {"terms": " ".join(f"{t}:{at}" for at, t in enumerate(terms, 1))}
 
-    def drop(
-        self, transaction: Transaction, namespace: str, names: Sequence[str]
+    def add(
+        self,
+        transaction: Transaction,
+        namespace: str,
+        names: Sequence[str],
+        *,
+        only_new: bool,
     ) -> None:
         """Do nothing.
 
@@ -49,25 +54,18 @@ class TsvectorIndex:
             transaction: Not used.
             namespace: Not used.
             names: Not used.
+            only_new: Not used.
         """
 
-    def add(
-        self, transaction: Transaction, namespace: str, contents: Mapping[str, str]
+    def purge(
+        self, transaction: Transaction, ids: Sequence[int], *, at_once: bool
     ) -> None:
         """Do nothing.
 
         Args:
             transaction: Not used.
-            namespace: Not used.
-            contents: Not used.
-        """
-
-    def purge(self, transaction: Transaction, ids: Sequence[int]) -> None:
-        """Do nothing.
-
-        Args:
-            transaction: Not used.
             ids: Not used.
+            at_once: Not used.
         """
 
     def find(
