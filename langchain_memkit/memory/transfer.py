@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -18,7 +18,6 @@ from langchain_memkit.core.models import Count, FrozenModel, Share, check_share
 from langchain_memkit.core.records import Source, StoredMemory
 from langchain_memkit.exceptions import (
     InvalidInputError,
-    MissingExtraError,
     StoreError,
     StoreVersionError,
     UnsafeNameError,
@@ -41,6 +40,7 @@ OnProgress = Callable[[int, int], None]
 _FORMAT = "langchain-memkit memories"
 _VERSION = 1
 _CHUNK = 1000
+_BAR_CHARACTERS = 40
 _T = TypeVar("_T")
 _Placed = tuple[tuple[str, ...], StoredMemory]
 
@@ -74,13 +74,12 @@ def export_memories(
         memory: What to export.
         path: The file to write.
         on_progress: Told how far it is.
-        show_progress: Whether to draw a bar on the terminal; needs `[cli]`.
+        show_progress: Whether to draw a bar on the terminal.
 
     Returns:
         How many memories were written.
 
     Raises:
-        MissingExtraError: A bar was asked for, and `rich` is not installed.
         StoreError: The memories cannot be read, or the file cannot be written.
     """
     target = Path(path)
@@ -91,8 +90,9 @@ def export_memories(
     try:
         with temporary.open("w", encoding="ascii", newline="\n") as file:
             file.write(f"{json.dumps({'format': _FORMAT, 'version': _VERSION})}\n")
-            for count, placed in enumerate(lines, 1):
-                file.write(f"{_dump(*placed)}\n")
+            for namespace, stored in lines:
+                file.write(f"{_dump(namespace, stored)}\n")
+                count += 1
         temporary.replace(target)
     except StoreError:
         raise
@@ -119,14 +119,13 @@ def import_memories(
         memory: Where to store them.
         path: The file to read.
         on_progress: Told how far it is.
-        show_progress: Whether to draw a bar on the terminal; needs `[cli]`.
+        show_progress: Whether to draw a bar on the terminal.
 
     Returns:
         How many memories were read.
 
     Raises:
         InvalidInputError: A line is no memory; the error says which.
-        MissingExtraError: A bar was asked for, and `rich` is not installed.
         StoreError: The file cannot be read, or the memories cannot be written.
         StoreVersionError: The file was written by a newer release.
     """
@@ -151,13 +150,12 @@ def copy_memories(
         source: What to copy; it is not changed.
         target: Where to store them.
         on_progress: Told how far it is.
-        show_progress: Whether to draw a bar on the terminal; needs `[cli]`.
+        show_progress: Whether to draw a bar on the terminal.
 
     Returns:
         How many memories were copied.
 
     Raises:
-        MissingExtraError: A bar was asked for, and `rich` is not installed.
         StoreError: A store could not be read or written.
     """
     total = sum(len(place.store) for place in source.compartments())
@@ -189,7 +187,7 @@ def migrate_time_weighted(
         The names, in the order of the documents.
 
     Raises:
-        InvalidInputError: The importance is not from 0 to 1, or a time is no datetime.
+        InvalidInputError: The importance is not from 0 to 1.
         StoreError: They could not be written.
     """
     check_share("importance", importance)
@@ -324,30 +322,28 @@ def _importance_of(document: Document, default: float) -> float:
         return default
 
 
-def _local(moment: datetime) -> datetime:
-    return moment.astimezone() if isinstance(moment, datetime) else moment
+def _local(moment: datetime | float) -> datetime:
+    if isinstance(moment, int | float):
+        return datetime.fromtimestamp(moment, UTC)
+    return moment.astimezone()
 
 
 def _report(
     items: Iterable[_T], total: int, on_progress: OnProgress | None, *, show: bool
 ) -> Iterator[_T]:
-    with _bar(total, show=show) as advance:
-        for done, item in enumerate(items, 1):
-            yield item
-            advance()
-            if on_progress is not None:
-                on_progress(done, total)
+    done = 0
+    for done, item in enumerate(items, 1):
+        yield item
+        if on_progress is not None:
+            on_progress(done, total)
+        if show and (done % _CHUNK == 0 or done == total):
+            _draw(done, total)
+    if show:
+        sys.stderr.write(f"\r{done} memories{' ' * _BAR_CHARACTERS}\n")
 
 
-@contextmanager
-def _bar(total: int, *, show: bool) -> Iterator[Callable[[], None]]:
-    if not show:
-        yield lambda: None
-        return
-    try:
-        from rich.progress import Progress  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise MissingExtraError("cli", "rich") from error
-    with Progress() as progress:
-        task = progress.add_task("memories", total=total)
-        yield lambda: progress.advance(task)
+def _draw(done: int, total: int) -> None:
+    filled = _BAR_CHARACTERS * done // max(total, done)
+    bar = "#" * filled + "." * (_BAR_CHARACTERS - filled)
+    sys.stderr.write(f"\r[{bar}] {done}/{total}")
+    sys.stderr.flush()
