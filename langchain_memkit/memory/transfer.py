@@ -268,12 +268,13 @@ def _check_header(path: Path, line: str) -> None:
 
 
 def _parse(line: str, number: int) -> _Placed:
+    fields = _json(line, number)
     try:
-        known = _Line.model_validate(_json(line, number))
+        known = _Line.model_validate(fields)
         namespace = check_namespace(known.namespace) if known.namespace else ()
-        fields = {name: getattr(known, name) for name in _Line.model_fields}
-        del fields["namespace"]
-        return namespace, checked_memory(StoredMemory(**fields))
+        given = {name: getattr(known, name) for name in _Line.model_fields}
+        del given["namespace"]
+        return namespace, checked_memory(StoredMemory(**given))
     except InvalidInputError as error:
         rule = f"must hold memories; line {number}: `{error.parameter}` {error.rule}"
         raise InvalidInputError("path", rule, error.value) from error
