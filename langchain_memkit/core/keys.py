@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 
-__all__ = ["content_key", "content_sha256"]
+__all__ = ["content_key", "content_sha256", "is_content_key"]
 
 _KEY_CHARACTERS = 16
+_KEY = re.compile(f"[0-9a-f]{{{_KEY_CHARACTERS}}}", re.ASCII)
 
 
 def content_sha256(text: str) -> str:
@@ -39,3 +41,19 @@ def content_key(text: str) -> str:
         'e3b0c44298fc1c14'
     """
     return content_sha256(text)[:_KEY_CHARACTERS]
+
+
+def is_content_key(name: str) -> bool:
+    """Tell whether a name could be the key of a text.
+
+    Args:
+        name: Any name.
+
+    Returns:
+        True where it has the form of a key.
+
+    Example:
+        >>> is_content_key(content_key("")), is_content_key("tone")
+        (True, False)
+    """
+    return _KEY.fullmatch(name) is not None

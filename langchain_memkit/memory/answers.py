@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from langchain_memkit.core.keys import is_content_key
 from langchain_memkit.exceptions import InvalidInputError, MemoryNotFoundError
 from langchain_memkit.memory.queries import MemoryQueries
 from langchain_memkit.memory.reports import MemoryRecord
@@ -79,6 +80,10 @@ def remember_answer(
     Raises:
         StoreError: The store could not be read or written.
     """
+    if is_content_key(name):  # it would stand in the way of the text it names
+        return Answer(
+            f"Not remembered: {name!r} has the form of a key. Choose another."
+        )
     try:
         if (taken := _taken(memory, name)) is not None:
             return Answer(f"Not remembered: {taken}. Choose another name.")

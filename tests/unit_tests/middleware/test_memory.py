@@ -19,6 +19,7 @@ from langchain_memkit import (
     InvalidInputError,
     MissingExtraError,
 )
+from langchain_memkit.core.keys import content_key
 from langchain_memkit.messages import resident_tokens
 from langchain_memkit.middleware import ForgettingMemoryMiddleware
 from langchain_memkit.testing import ScriptedChatModel, tool_loop
@@ -207,6 +208,16 @@ def test_a_faded_name_is_answered_by_a_sentence(memory, clock):
     answer = agent.invoke(say("hello"), THREAD)["messages"][2]
     assert "has faded" in answer.text
     assert blocks(model.calls[0]) == []
+
+
+def test_a_model_cannot_take_the_key_of_a_text(memory):
+    """No name with the form of a key is remembered, so no recall is forged."""
+    key = content_key("The gauge shows 7.")
+    script = use("remember", name=key, content="The gauge shows 9.")
+    agent, _ = agent_of(script, ForgettingMemoryMiddleware(memory=memory))
+    answer = agent.invoke(say("hello"), THREAD)["messages"][2]
+    assert "Not remembered" in answer.text
+    assert len(memory.scoped(("t1",))) == 0
 
 
 async def test_async_runs_do_the_same(memory):
