@@ -3,56 +3,53 @@
     python examples/trim_transcript.py FILE [--max-tokens N]
 
 FILE is JSON or JSONL in OpenAI's format (Anthropic's and LangChain's do, too). One
-conversation gets a row for each message that left or was cut, several get one row each.
-Without `--max-tokens` each may keep half of its tokens.
+conversation gets a row for each message that is not sent as it was, several get one row
+each. Without `--max-tokens` each may keep half of its tokens.
 """
 
 import argparse
 import logging
 
-from langchain_memkit import ApproximateCounter
-from langchain_memkit.cli.compare import Budget
-from langchain_memkit.cli.printable import one_line
-from langchain_memkit.cli.transcripts import read_transcripts
-from langchain_memkit.cli.trimming import Trimming, trim_transcript
+from langchain_memkit import ApproximateCounter, EpisodeTrimmer, validate_history
+from langchain_memkit.cli.transcripts import Transcript, read_transcripts
+from langchain_memkit.cli.wording import excerpt_of
 from langchain_memkit.exceptions import MemkitError
 
 
+def trim(transcript: Transcript, max_tokens: int | None, *, show_rows: bool) -> bool:
+    """Trim one conversation, print what that did, and tell whether it is valid."""
+    history = list(transcript.messages)
+    half = max(1, ApproximateCounter()(history) // 2)
+    budget = half if max_tokens is None else max_tokens
+    trimmer = EpisodeTrimmer(budget, on_overflow="keep")
+    faults = validate_history(trimmer.invoke(history))
+    report = trimmer.explain(history)
+    changed = [row for row in report.rows if row.action != "kept"]
+    tokens = f"{report.tokens_before:>7,} → {report.tokens_after:>6,} of {budget:>6,}"
+    fits = "fits" if report.within_budget else "over budget"
+    state = f"{'not valid' if faults else 'valid'}, {fits}"
+    print(f"{transcript.name!a:.60} {tokens} tokens, {len(changed)} changed, {state}")
+    for row in changed if show_rows else ():
+        start = f"  #{row.index:<4}{row.kind:16}{row.action:9}{row.tokens_before:>7,}"
+        text = excerpt_of(history[row.index], max_characters=40)
+        print(f"{start} → {row.tokens_after:>5,}  {row.reason}: {text}")
+    return not faults
+
+
 def main() -> None:
-    """Read the file, trim what is in it, and print what that did."""
+    """Read the file and trim what is in it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file")
     parser.add_argument("--max-tokens", type=int)
     given = parser.parse_args()
     logging.getLogger("langchain_memkit").setLevel(logging.ERROR)  # the rows tell it
-    counter = ApproximateCounter()
-    trimmings = []
     try:
-        for transcript in read_transcripts(given.file):
-            half = max(1, counter(transcript.messages) // 2)
-            budget = Budget("", half if given.max_tokens is None else given.max_tokens)
-            trimmings.append(trim_transcript(transcript, budget, counter=counter))
+        found = read_transcripts(given.file)
+        rows = len(found) == 1
+        valid = [trim(one, given.max_tokens, show_rows=rows) for one in found]
     except MemkitError as error:
         parser.error(str(error))
-    for trimming in trimmings:
-        print(summary(trimming))
-    if len(trimmings) == 1:
-        for gone in trimmings[0].departures:
-            what = f"{gone.kind} {'cut' if gone.shortened else 'left'}"
-            start = f"  #{gone.message:<4}{what:23}{gone.tokens:>7,}  {gone.why}"
-            print(f"{start:78}{gone.text[:40]}")
-    valid = sum(not trimming.faults for trimming in trimmings)
-    fitting = sum(not trimming.overflow for trimming in trimmings)
-    print(f"{len(trimmings)} conversations: {valid} valid, {fitting} within budget")
-
-
-def summary(trimming: Trimming) -> str:
-    """Tell on one line what trimming came to."""
-    name = one_line(trimming.name, max_characters=40)
-    tokens = f"{trimming.tokens_before:>7,} → {trimming.tokens_after:>6,} tokens"
-    state = "; ".join(trimming.faults) or "valid"
-    over = ", over budget" if trimming.overflow else ""
-    return f"{name:42}{tokens}, {len(trimming.departures):>3} changed, {state}{over}"
+    print(f"{len(valid)} conversations: {sum(valid)} valid")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Sequence
 
 from langchain_core.messages import BaseMessage, ToolMessage
 
@@ -39,9 +40,9 @@ def find_absent(
     """Find which messages of a history a prompt lacks, and which it shortens.
 
     A message of the prompt stands for the message of the history that is the same
-    object, else the first one after its predecessor's that is sent alike, else the
-    first that it may be a shorter form of: a result of the same call, or an assistant
-    message.
+    object, else the first other one that is sent alike, else the first that it may be a
+    shorter form of: a result of the same call, or an assistant message with the same
+    calls. One pass over each.
 
     Args:
         history: What could be sent.
@@ -56,41 +57,38 @@ def find_absent(
         >>> find_absent([old, new], [new])
         (frozenset({0}), frozenset())
     """
-    places = {id(message): place for place, message in enumerate(history)}
-    same = {id(message) for message in prompt} & places.keys()
-    free = [i for i, message in enumerate(history) if id(message) not in same]
-    cut: set[int] = set()
-    for message in prompt:
-        if id(message) in same or not free:
-            continue
-        place = _first(history, free, message, alike=True)
-        if place is None:
-            place = _first(history, free, message, alike=False)
-            cut |= {place} if place is not None else set()
-        if place is not None:
-            free.remove(place)
-    return frozenset(free), frozenset(cut)
+    own = {id(message) for message in history}
+    same = {id(message) for message in prompt} & own
+    changed = [message for message in prompt if id(message) not in same]
+    free = {i: m for i, m in enumerate(history) if id(m) not in same}
+    unknown = _take(free, changed, identity)
+    before = frozenset(free)
+    _take(free, unknown, _stem)
+    return frozenset(free), before - free.keys()
 
 
-def _first(
-    history: Sequence[BaseMessage],
-    free: Sequence[int],
-    message: BaseMessage,
-    *,
-    alike: bool,
-) -> int | None:
-    for place in free:
-        other = history[place]
-        if other.type == message.type and (
-            identity(other) == identity(message)
-            if alike
-            else _may_shorten(other, message)
-        ):
-            return place
-    return None
+def _take(
+    free: dict[int, BaseMessage],
+    messages: Sequence[BaseMessage],
+    key: Callable[[BaseMessage], object],
+) -> list[BaseMessage]:
+    """Take the first free place of the same key for each message."""
+    if not messages:
+        return []
+    places: dict[object, deque[int]] = defaultdict(deque)
+    for place, message in free.items():
+        places[key(message)].append(place)
+    left = []
+    for message in messages:
+        found = places.get(key(message))
+        if key(message) is not None and found:
+            del free[found.popleft()]
+        else:
+            left.append(message)
+    return left
 
 
-def _may_shorten(whole: BaseMessage, part: BaseMessage) -> bool:
-    if isinstance(whole, ToolMessage) and isinstance(part, ToolMessage):
-        return whole.tool_call_id == part.tool_call_id
-    return whole.type == "ai" and identity(whole)[2] == identity(part)[2]
+def _stem(message: BaseMessage) -> object:
+    if isinstance(message, ToolMessage):
+        return ("tool", message.tool_call_id)
+    return ("ai", identity(message)[2]) if message.type == "ai" else None

@@ -209,6 +209,6 @@ def _departure(message: BaseMessage, place: int, is_cut: bool) -> str:  # noqa: 
     kind = f"{kind_of(message)}{', shortened' if is_cut else ''}"
     text = excerpt_of(message, max_characters=160)
     return (
-        f"<tr><td>#{place + 1}</td><td>{escape(kind)}</td>"
+        f"<tr><td>#{place}</td><td>{escape(kind)}</td>"
         f'<td class="text">{escape(text)}</td></tr>'
     )

@@ -150,13 +150,14 @@ def replay(
         >>> [(call.tokens, call.cached_tokens) for call in calls]
         [(8, 0), (15, 8)]
     """
+    known = {id(message): identity(message) for message in messages}
     sent_before: list[tuple[object, ...]] = []
     gone: frozenset[int] = frozenset()
     cut: frozenset[int] = frozenset()
     for end in call_points(messages):
         history = list(messages[:end])
         prompt = send(list(history))
-        sent = [identity(message) for message in prompt]
+        sent = [known.get(id(message)) or identity(message) for message in prompt]
         sizes = [gauge.count_one(message) for message in prompt]
         is_met, is_valid = sum(sizes) <= budget_tokens, not validate(prompt)
         now_gone, now_cut = find_absent(history, prompt)

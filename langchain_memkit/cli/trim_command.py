@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -32,9 +31,10 @@ _SUMMARY = (
     "tokens",
     "left",
     "shortened",
+    "repaired",
     "state",
 )
-_DEPARTURES = ("message", "kind", "tokens", "what", "why", "text")
+_DEPARTURES = ("message", "kind", "what", "tokens", "why", "text")
 
 
 def trim_command(  # noqa: PLR0913 - the options of a command
@@ -120,7 +120,7 @@ def _as_json(group: Sequence[Trimming]) -> dict[str, object]:
 def _print(trimmings: Sequence[Sequence[Trimming]]) -> None:
     console = make_console()
     rows = [_summary(trimming) for group in trimmings for trimming in group]
-    console.print(make_table(_SUMMARY, rows, numbers=(1, 2, 3, 4, 5)))
+    console.print(make_table(_SUMMARY, rows, numbers=range(1, 7)))
     if len(trimmings) > 1:
         valid = sum(not group[0].faults for group in trimmings)
         fitting = sum(not group[0].overflow for group in trimmings)
@@ -131,26 +131,28 @@ def _print(trimmings: Sequence[Sequence[Trimming]]) -> None:
     print_lines("")
     if first.departures:
         departures = [_departure(one) for one in first.departures]
-        console.print(make_table(_DEPARTURES, departures, numbers=(0, 2)))
+        console.print(make_table(_DEPARTURES, departures, numbers=(0, 3)))
     else:
         print_lines("Nothing left.")
 
 
 def _summary(trimming: Trimming) -> list[str]:
-    kinds = Counter(one.shortened for one in trimming.departures)
+    left = sum(one.action == "evicted" for one in trimming.departures)
+    shortened = sum(one.is_shortened for one in trimming.departures)
     state = "; ".join(trimming.faults) or "valid"
     return [
         one_line(trimming.name, max_characters=48),
         f"{trimming.max_tokens:,}",
         f"{trimming.messages_before:,} → {trimming.messages_after:,}",
         f"{trimming.tokens_before:,} → {trimming.tokens_after:,}",
-        f"{kinds[False]:,}",
-        f"{kinds[True]:,}",
+        f"{left:,}",
+        f"{shortened:,}",
+        f"{len(trimming.departures) - left - shortened:,}",
         f"{state}, over budget" if trimming.overflow else state,
     ]
 
 
 def _departure(one: Departure) -> list[str]:
-    what = "shortened" if one.shortened else "left"
+    tokens = f"{one.tokens_before:,} → {one.tokens_after:,}"
     text = one_line(one.text, max_characters=44)
-    return [f"#{one.message}", one.kind, f"{one.tokens:,}", what, one.why, text]
+    return [f"#{one.index}", one.kind, one.action, tokens, one.why, text]

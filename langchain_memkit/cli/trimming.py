@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from langchain_core.messages import BaseMessage
 
-from langchain_memkit.cli.alignment import find_absent
 from langchain_memkit.cli.compare import Budget
 from langchain_memkit.cli.replay import Gauge
 from langchain_memkit.cli.transcripts import Transcript
@@ -14,37 +14,38 @@ from langchain_memkit.cli.wording import excerpt_of, kind_of
 from langchain_memkit.core.models import Count, FrozenModel
 from langchain_memkit.exceptions import BudgetExceededError
 from langchain_memkit.protocols import TokenCounter
-from langchain_memkit.trimmer import EpisodeTrimmer, validate_history
+from langchain_memkit.trimmer import EpisodeTrimmer, TrimReport, validate_history
 
 __all__ = ["Departure", "Trimming", "trim_transcript"]
 
-_REASONS = {
-    ("tool result", False): "its step left, after all older results",
-    ("tool result", True): "tool results are the first to go",
-    ("assistant message", False): "steps leave after the results",
-    ("assistant message", True): "reasoning that what left had preceded",
-    ("user message", False): "user turns leave after all steps",
-}
+_SHORTENED = frozenset({"stubbed", "clipped", "stripped"})
 
 
 class Departure(FrozenModel):
-    """A message that is sent no more, or sent shortened.
+    """A message that is not sent as it was.
 
     Attributes:
-        message: Its number in the history, from 1.
+        index: Its position in the history.
         kind: What it is.
-        tokens: Tokens of the whole message.
-        shortened: Whether a part of it or a stub stands in its place.
-        why: The rule by which it went.
+        action: `evicted`, `stubbed`, `clipped`, `stripped`, `repaired` or `hoisted`.
+        tokens_before: Tokens of the whole message.
+        tokens_after: Tokens of what stands in its place.
+        why: The reason that the trimmer gives.
         text: The beginning of its text.
     """
 
-    message: Count
+    index: Count
     kind: str
-    tokens: Count
-    shortened: bool
+    action: str
+    tokens_before: Count
+    tokens_after: Count
     why: str
     text: str
+
+    @property
+    def is_shortened(self) -> bool:
+        """Tell whether a part of it or a stub is still sent."""
+        return self.action in _SHORTENED
 
 
 class Trimming(FrozenModel):
@@ -59,7 +60,7 @@ class Trimming(FrozenModel):
         tokens_after: Tokens that are sent.
         faults: What a provider would refuse; none for a valid history.
         overflow: Why it does not fit; empty where it does.
-        departures: What left or was shortened, in order.
+        departures: What is not sent as it was, in order.
     """
 
     name: str
@@ -108,56 +109,46 @@ def trim_transcript(
         (8, 8)
     """
     history = list(transcript.messages)
-    gauge = Gauge(history, counter)
-    max_tokens = budget.of(history, gauge=gauge)
+    max_tokens = budget.of(history, gauge=Gauge(history, counter))
+    make = partial(
+        EpisodeTrimmer,
+        max_tokens,
+        token_counter=counter,
+        keep_last_steps=keep_last_steps,
+    )
     overflow = ""
     try:
-        sent = _trim(history, max_tokens, counter, keep_last_steps, keeps=False)
+        sent = make().invoke(history)
     except BudgetExceededError as error:
         overflow = str(error)
-        sent = _trim(history, max_tokens, counter, keep_last_steps, keeps=True)
+        sent = make(on_overflow="keep").invoke(history)
+    report = make(on_overflow="keep").explain(history)
     return Trimming(
         name=transcript.name,
         max_tokens=max_tokens,
         messages_before=len(history),
         messages_after=len(sent),
-        tokens_before=counter.count_messages(history),
-        tokens_after=counter.count_messages(sent),
+        tokens_before=report.tokens_before,
+        tokens_after=report.tokens_after,
         faults=tuple(str(fault) for fault in validate_history(sent)),
         overflow=overflow,
-        departures=_departures(history, sent, gauge),
+        departures=_departures(history, report),
     )
-
-
-def _trim(
-    history: Sequence[BaseMessage],
-    max_tokens: int,
-    counter: TokenCounter,
-    keep_last_steps: int,
-    *,
-    keeps: bool,
-) -> list[BaseMessage]:
-    trimmer = EpisodeTrimmer(
-        max_tokens,
-        token_counter=counter,
-        keep_last_steps=keep_last_steps,
-        on_overflow="keep" if keeps else "raise",
-    )
-    return trimmer.invoke(list(history))
 
 
 def _departures(
-    history: Sequence[BaseMessage], sent: Sequence[BaseMessage], gauge: Gauge
+    history: Sequence[BaseMessage], report: TrimReport
 ) -> tuple[Departure, ...]:
-    gone, cut = find_absent(history, sent)
     return tuple(
         Departure(
-            message=place + 1,
-            kind=kind_of(history[place]),
-            tokens=gauge.count_one(history[place]),
-            shortened=place in cut,
-            why=_REASONS.get((kind_of(history[place]), place in cut), "repaired"),
-            text=excerpt_of(history[place]),
+            index=row.index,
+            kind=kind_of(history[row.index]),
+            action=row.action,
+            tokens_before=row.tokens_before,
+            tokens_after=row.tokens_after,
+            why=row.reason,
+            text=excerpt_of(history[row.index]),
         )
-        for place in sorted(gone | cut)
+        for row in report.rows
+        if row.action != "kept"
     )

@@ -39,7 +39,7 @@ def test_one_conversation_gets_a_row_a_departure(run):
     assert "valid" in lines[0]
     assert len(lines) > 3
     assert all(line.startswith("  #") for line in lines[1:-1])
-    assert lines[-1] == "1 conversations: 1 valid, 1 within budget"
+    assert lines[-1] == "1 conversations: 1 valid"
 
 
 def test_several_conversations_get_a_row_each(run):
@@ -47,7 +47,7 @@ def test_several_conversations_get_a_row_each(run):
     both = [[message(n) for n in range(size)] for size in (3, 9)]
     done = run(*both, options=["--max-tokens", "90"])
     assert len(done.stdout.splitlines()) == 3
-    assert done.stdout.endswith("2 conversations: 2 valid, 2 within budget\n")
+    assert done.stdout.endswith("2 conversations: 2 valid\n")
     done = run(*both, options=["--max-tokens", "9"])
     assert done.stdout.count("over budget") == 2
     assert done.stderr == ""

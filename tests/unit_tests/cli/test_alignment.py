@@ -2,6 +2,7 @@
 
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
+from langchain_memkit.cli import alignment
 from langchain_memkit.cli.alignment import find_absent, identity
 
 
@@ -43,6 +44,16 @@ def test_repeated_messages_are_counted():
     history = [HumanMessage("yes"), HumanMessage("yes")]
     assert find_absent(history, [HumanMessage("yes")]) == ({1}, set())
     assert find_absent(history, [history[1]]) == ({0}, set())
+
+
+def test_a_long_history_is_gone_through_once(monkeypatch):
+    """Many stubs cost no more than their number."""
+    history = [ToolMessage(f"text {n}", tool_call_id=f"{n}") for n in range(3000)]
+    prompt = [ToolMessage("…", tool_call_id=m.tool_call_id) for m in history]
+    asked = []
+    monkeypatch.setattr(alignment, "identity", lambda m: asked.append(1) or identity(m))
+    assert find_absent(history, prompt) == (set(), set(range(3000)))
+    assert len(asked) < 5 * len(history)
 
 
 def test_identity_tells_what_is_sent_apart():
