@@ -12,6 +12,7 @@ from langchain_memkit.cli.compare_command import compare_command
 from langchain_memkit.cli.console import EXIT_CODES, exit_code_of
 from langchain_memkit.cli.memory_commands import memory_app
 from langchain_memkit.cli.printable import clean
+from langchain_memkit.cli.transfer_commands import export_command, import_command
 from langchain_memkit.cli.trim_command import trim_command
 from langchain_memkit.exceptions import MemkitError
 
@@ -50,6 +51,8 @@ app = typer.Typer(
 )
 app.command("trim", epilog=EXIT_CODES)(trim_command)
 app.command("compare", epilog=EXIT_CODES)(compare_command)
+memory_app.command("export", epilog=EXIT_CODES)(export_command)
+memory_app.command("import", epilog=EXIT_CODES)(import_command)
 app.add_typer(memory_app, name="memory")
 
 

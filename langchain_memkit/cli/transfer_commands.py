@@ -1,0 +1,65 @@
+"""`memkit memory export` and `import`: memories out of a store and in, as JSON lines."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from langchain_memkit.cli.console import make_console, print_lines
+from langchain_memkit.cli.memory_options import Namespace, Root, Store
+from langchain_memkit.cli.stores import open_memory
+from langchain_memkit.exceptions import InvalidInputError
+from langchain_memkit.memory.transfer import (
+    OnProgress,
+    export_memories,
+    import_memories,
+)
+
+__all__ = ["export_command", "import_command"]
+
+
+def export_command(
+    store: Store,
+    file: Annotated[str, typer.Argument(help="The file of JSON lines to write.")],
+    *,
+    namespace: Namespace = None,
+    root: Root = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the file if it is there.")
+    ] = False,
+) -> None:
+    """Write all memories, compartments below included, with their texts and times."""
+    if os.path.lexists(file) and not force:
+        rule = "must not be there yet, or be replaced with --force"
+        raise InvalidInputError("FILE", rule, file)
+    memory = open_memory(store, namespace=namespace or (), root=root)
+    number = _watch(lambda tell: export_memories(memory, file, on_progress=tell))
+    print_lines(f"{number:,} exported to {file}")
+
+
+def import_command(
+    store: Store,
+    file: Annotated[str, typer.Argument(help="What memkit memory export wrote.")],
+    *,
+    namespace: Namespace = None,
+    root: Root = None,
+) -> None:
+    """Read what export wrote; again changes nothing. A missing store is made."""
+    if not os.path.isfile(file):  # noqa: PTH113 - does not raise for a long name
+        raise InvalidInputError("FILE", "must be a file that exists", file)
+    memory = open_memory(store, namespace=namespace or (), root=root, create=True)
+    number = _watch(lambda tell: import_memories(memory, file, on_progress=tell))
+    print_lines(f"{number:,} imported from {file}")
+
+
+def _watch(work: Callable[[OnProgress], int]) -> int:
+    console = make_console(stderr=True)
+    columns = (TextColumn("memories"), BarColumn(), MofNCompleteColumn())
+    quiet = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=quiet) as bar:
+        task = bar.add_task("memories", total=None)
+        return work(lambda done, total: bar.update(task, completed=done, total=total))
