@@ -48,6 +48,12 @@ from langchain_memkit.testing import FakeClock, ScriptedChatModel
 POLICY = "You run the harbour's berth desk. Never give out a skipper's phone number."
 RULE = "Find berths for our regatta. We need shore power, and no pier north of 20."
 PIERS = 36
+NOTES = {
+    5: "The crane lifts up to 20 tonnes.",
+    11: "The fuel pump is open from 7 to 18.",
+    17: "The pontoon is closed for repairs until June.",
+    29: "Fuel is brought by barge on Fridays.",
+}
 BUDGET_TOKENS = 2_400
 ROWS_A_KIND = 2
 COUNT = ApproximateCounter()
@@ -62,7 +68,8 @@ def inspect_pier(pier: int) -> str:
         f"{'free' if (pier + n) % 4 else 'taken until Sunday'}"
         for n in range(1, 9)
     )
-    return f"Pier {pier}, {'north' if pier > PIERS // 2 else 'south'} side. {berths}."
+    side = "north" if pier > PIERS // 2 else "south"
+    return f"Pier {pier}, {side} side. {berths}.\n{NOTES.get(pier, '')}"
 
 
 def desk_clerk(messages: Sequence[BaseMessage]) -> AIMessage:
@@ -158,17 +165,17 @@ def show_decay(memory: ForgettingMemory, clock: FakeClock) -> None:
 
 def show_capsules(history: list[BaseMessage]) -> None:
     """Pack the register, six piers a document, for a question, under a budget."""
-    pages = [m.text for m in history if isinstance(m, ToolMessage)]
+    pages = [m.text.rstrip() for m in history if isinstance(m, ToolMessage)]
     documents = [
         Document("\n".join(pages[at : at + 6]), id=f"register-{at // 6}")
         for at in range(0, PIERS, 6)
     ]
     base: Runnable[str, list[Document]] = RunnableLambda(lambda _: documents)
-    retriever = CapsuleRetriever(base_retriever=base, budget_tokens=192)
-    rendered = format_capsules(retriever.invoke("Is there shore power on pier 11?"))
+    retriever = CapsuleRetriever(base_retriever=base, budget_tokens=128)
+    rendered = format_capsules(retriever.invoke("When can we buy fuel?"))
     whole = sum(COUNT.count_text(document.page_content) for document in documents)
     packed = COUNT.count_text(rendered)
-    print(f"{len(documents)} documents of {whole} tokens -> {packed} of 192")
+    print(f"{len(documents)} documents of {whole} tokens -> {packed} of 128")
     print(rendered)
 
 

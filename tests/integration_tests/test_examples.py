@@ -11,6 +11,16 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 MOST_LINES = 60
 SHOWN = {
     "agent.py": ["61 calls, longest prompt", "recall ", "Page "],
+    "agent_session.py": [
+        "policy word for word in 37 of 37 prompts",
+        "the user's rule word for word in 37 of 37 prompts",
+        "valid history in 37 of 37 prompts",
+        "result older than the newest steps",
+        "word for word: True",
+        "among them ['coffee-order']",
+        "still there: The regatta is on 12 June.",
+        "The fuel pump is open from 7 to 18.",
+    ],
     "chain.py": ["Had soup for lunch.", "-> At eight.", "My boat is the Heron."],
     "governance.py": ["| by kind | 301 |"],
     "memory_postgresql.py": ["skipped: set MEMORY_URL"],
