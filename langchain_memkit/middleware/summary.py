@@ -54,11 +54,12 @@ class _Notes:
 class EvidenceSummarizer(Runnable[list[AnyMessage], str]):
     """Summarise without a model: rules verbatim, and the keys of what left.
 
-    Give it to `SummarizationMiddleware` as `summarizer`, and
-    `trim_tokens_to_summarize=None` with it, so that nothing is cut off before it is
-    remembered. System and pinned messages stand word by word, also in every later
-    summary; then what the user said, the latest first to stay; then one line for each
-    tool result and answer, with the key it is remembered under.
+    Give it to `SummarizationMiddleware` as `summarizer` (from langchain 1.5 on; earlier
+    ones ignore it and ask the model), and `trim_tokens_to_summarize=None` with it, so
+    that nothing is cut off before it is remembered. System and pinned messages stand
+    word by word, also in every later summary; then what the user said, the latest first
+    to stay; then one line for each tool result and answer, with the key it is
+    remembered under.
 
     Example:
         >>> from langchain_core.messages import HumanMessage, SystemMessage

@@ -184,7 +184,8 @@ class EpisodeTrimMiddleware(AgentMiddleware[TrimState, Any, Any]):
         self, request: ModelRequest[Any], response: ModelResponse[Any], fitted: Fitted
     ) -> _Response:
         known = self._record(request.state)
-        if fitted.record == known or (known is None and not fitted.is_cut):
+        matters = fitted.is_cut or isinstance(self, _Persisting)
+        if fitted.record == known or (known is None and not matters):
             return response
         update = {"memkit_overheads": {self.name: fitted.record}}
         return ExtendedModelResponse(response, Command(update=update))

@@ -41,10 +41,11 @@ class TrimResult:
     Attributes:
         messages: What is sent.
         overheads: What to hand to the next call: plain lists of numbers.
-        removed: Input messages that left.
+        removed: Input messages that left; none where a fallback answered.
         replaced: Messages that stand in place of the input message of the same id:
             stubs, clips, and messages without their reasoning.
-        tokens: Tokens of `messages`.
+        tokens: Tokens of the conversation, without blocks of memories and before a
+            fallback answered.
     """
 
     messages: list[BaseMessage]

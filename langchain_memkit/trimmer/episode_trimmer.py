@@ -311,11 +311,12 @@ class EpisodeTrimmer(Runnable[MessagesLike, list[BaseMessage]]):
 
 
 def _result(outcome: Outcome, sent: list[BaseMessage]) -> TrimResult:
+    is_own = sent is outcome.messages  # else a fallback answered, and archived nothing
     return TrimResult(
         messages=sent,
         overheads=outcome.overheads,
-        removed=tuple(outcome.removed()),
-        replaced=tuple(outcome.replaced()),
+        removed=tuple(outcome.removed()) if is_own else (),
+        replaced=tuple(outcome.replaced()) if is_own else (),
         tokens=outcome.tokens,
     )
 

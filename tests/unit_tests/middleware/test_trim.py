@@ -15,6 +15,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 from langchain_core.messages.utils import count_tokens_approximately
+from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph.message import add_messages
 from langgraph.types import Command
@@ -520,19 +521,24 @@ def test_a_persisted_run_sends_what_a_transient_one_sends(memory, look_up, how):
     assert len(stored) < 40
 
 
-def test_a_fallbacks_answer_is_not_stored(look_up):
-    """What a fallback made of the history is sent, but the state stays."""
-    trim = EpisodeTrimMiddleware(
-        max_tokens=60, persist=True, on_overflow=lambda_runnable()
-    )
-    state = {"messages": [HumanMessage("word " * 400, id="1")]}
+def test_persisting_knows_what_else_was_sent_before_anything_left(look_up):
+    """The overhead of the first call is noted, so that state and view are cut alike."""
+    trim = EpisodeTrimMiddleware(max_tokens=10_000, persist=True)
+    agent, _ = looping(look_up, 2, trim)
+    record = agent.get_state(THREAD).values["memkit_overheads"][trim.name]
+    assert record["overheads"][0][1] > 20
+
+
+def test_a_fallbacks_answer_is_not_stored(memory, look_up):
+    """What a fallback made of the history is sent, but the state stays whole."""
+    fallback = RunnableLambda(lambda _: [HumanMessage("In short.")])
+    options = {"max_tokens": 60, "memory": memory, "on_overflow": fallback}
+    state = {"messages": [*history(9, look_up), HumanMessage("word " * 90, id="h2")]}
+    trim = EpisodeTrimMiddleware(**options, persist=True)
     assert trim.before_model(state, None) is None
-
-
-def lambda_runnable():
-    from langchain_core.runnables import RunnableLambda
-
-    return RunnableLambda(lambda _: [HumanMessage("In short.")])
+    agent, model = agent_of(["Fine."], EpisodeTrimMiddleware(**options))
+    agent.invoke(state, THREAD)
+    assert [m.text for m in model.calls[0].messages] == ["In short."]
 
 
 def test_a_subclass_keeps_its_hooks(look_up):
