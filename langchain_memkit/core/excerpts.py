@@ -7,7 +7,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from langchain_memkit.core.terms import find_term, fold_case
+from langchain_memkit.core.terms import TermPlaces
 from langchain_memkit.core.units import Span, split_units
 
 if TYPE_CHECKING:
@@ -20,9 +20,6 @@ __all__ = ["ExcerptWeights", "ScoredTexts", "TextUnits", "value_units"]
 _USUAL_UNIT_CHARACTERS = 120
 _LEAST_SPLIT_TEXTS = 12
 _SPLIT_BUDGETS = 6
-
-Places = list[list[int]]
-"""Where each term of a query stands in one text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +123,9 @@ def value_units(
         True
     """
     weights = weights or ExcerptWeights()
-    places = [_find_terms(text, terms) for text in texts]
-    rarity = _Rarity(places, characters=sum(map(len, texts)))
-    shares = [rarity.share(_mask_of(found)) for found in places]
+    places = TermPlaces(terms, texts)
+    rarity = _Rarity(places.counts, characters=sum(map(len, texts)))
+    shares = list(map(rarity.share, places.masks))
     bases = [
         weights.document * share + weights.rank / math.log2(2 + at)
         for at, share in enumerate(shares)
@@ -141,22 +138,13 @@ def value_units(
     valuer = _Valuer(rarity, weights, unit_characters)
     return ScoredTexts(
         [
-            valuer.value(texts[at], places[at], base=bases[at], share=share)
+            valuer.value(texts[at], places.within(at), base=bases[at], share=share)
             if at in promising
             else TextUnits((), (), (), share)
             for at, share in enumerate(shares)
         ],
         rarity.share,
     )
-
-
-def _find_terms(text: str, terms: Sequence[QueryTerm]) -> Places:
-    folded = fold_case(text)
-    return [find_term(folded, term) for term in terms]
-
-
-def _mask_of(found: Places) -> int:
-    return sum(1 << bit for bit, starts in enumerate(found) if starts)
 
 
 def _promising(
@@ -180,9 +168,8 @@ class _Rarity:
 
     __slots__ = ("_shares", "_total", "_weights")
 
-    def __init__(self, places: Sequence[Places], *, characters: int) -> None:
+    def __init__(self, counts: Sequence[int], *, characters: int) -> None:
         units = characters / _USUAL_UNIT_CHARACTERS
-        counts = [sum(map(len, starts)) for starts in zip(*places, strict=True)]
         self._weights = [_idf(count, units) for count in counts]
         self._total = sum(self._weights)
         self._shares = {0: 0.0}
@@ -215,7 +202,7 @@ class _Valuer:
         self._lengths: dict[int, float] = {}
 
     def value(
-        self, text: str, found: Places, *, base: float, share: float
+        self, text: str, found: Sequence[Sequence[int]], *, base: float, share: float
     ) -> TextUnits:
         spans = split_units(text, most_characters=self._unit_characters)
         masks = _masks(spans, found)
@@ -245,7 +232,7 @@ class _Valuer:
         return known
 
 
-def _masks(spans: Sequence[Span], found: Places) -> list[int]:
+def _masks(spans: Sequence[Span], found: Sequence[Sequence[int]]) -> list[int]:
     starts = [start for start, _ in spans]
     masks = [0] * len(spans)
     for bit, places in enumerate(found):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
-__all__ = ["QueryTerm", "find_term", "fold_case", "query_terms"]
+__all__ = ["QueryTerm", "TermPlaces", "find_term", "fold_case", "query_terms"]
 
 _STEM_CHARACTERS = 4
 _WHOLE_WORD_CHARACTERS = 3
@@ -112,19 +114,68 @@ def find_term(folded: str, term: QueryTerm) -> list[int]:
         [5]
     """
     needle, size = term.needle, len(term.needle)
+    is_open = term.anywhere or size > _WHOLE_WORD_CHARACTERS
+    last = len(folded) - size
     starts: list[int] = []
     at = folded.find(needle)
     while at >= 0:
-        if term.anywhere or _is_word(folded, at, size):
+        begins = term.anywhere or at == 0 or not folded[at - 1].isalnum()
+        if begins and (is_open or at == last or not folded[at + size].isalnum()):
             starts.append(at)
         at = folded.find(needle, at + size)
     return starts
 
 
-def _is_word(folded: str, at: int, size: int) -> bool:
-    if at and folded[at - 1].isalnum():
-        return False
-    if size > _WHOLE_WORD_CHARACTERS:
-        return True
-    end = at + size
-    return end == len(folded) or not folded[end].isalnum()
+class TermPlaces:
+    """Where the terms of a query stand in many texts, found in one pass a term.
+
+    Example:
+        >>> places = TermPlaces([QueryTerm("tide")], ["Tidy.", "The tides, a tide."])
+        >>> places.masks, places.counts, places.within(1)
+        ([0, 1], [2], [[4, 13]])
+    """
+
+    __slots__ = ("_hits", "_starts", "counts", "masks")
+
+    def __init__(self, terms: Sequence[QueryTerm], texts: Sequence[str]) -> None:
+        """Search the texts, laid end to end with a line break between.
+
+        Args:
+            terms: What to look for; none holds a line break.
+            texts: The texts.
+        """
+        folded = "\n".join(map(fold_case, texts))
+        self._starts = [0, *accumulate(len(text) + 1 for text in texts)]
+        self._hits = [find_term(folded, term) for term in terms]
+        self.counts = [len(hits) for hits in self._hits]
+        """How often each term stands anywhere."""
+        self.masks = self._masks_of(len(texts))
+        """A bit for each term that stands in a text."""
+
+    def _masks_of(self, texts: int) -> list[int]:
+        masks = [0] * texts
+        for bit, hits in enumerate(self._hits):
+            at = 0
+            while at < len(hits):
+                text = bisect_right(self._starts, hits[at]) - 1
+                masks[text] |= 1 << bit
+                at = bisect_left(hits, self._starts[text + 1], at)
+        return masks
+
+    def within(self, text: int) -> list[list[int]]:
+        """Tell where each term stands in one text.
+
+        Args:
+            text: Index of the text.
+
+        Returns:
+            The starts of each term, counted from the beginning of the text.
+        """
+        start, end = self._starts[text], self._starts[text + 1]
+        return [
+            [
+                hit - start
+                for hit in hits[bisect_left(hits, start) : bisect_left(hits, end)]
+            ]
+            for hits in self._hits
+        ]

@@ -194,7 +194,7 @@ def _report(
         candidates_examined=len(ids),
         dropped=len(ids) - len(capsules),
         outcomes=tuple(
-            CandidateOutcome(
+            CandidateOutcome.model_construct(
                 id=ids[at] or keyed.keys.get(at, ""),
                 outcome=fates.get(at, "no_budget"),
             )

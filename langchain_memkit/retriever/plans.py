@@ -176,13 +176,14 @@ def plan_units(query: str, candidates: Candidates, options: PackOptions) -> Plan
     )
     offered: list[tuple[int, PackText]] = []
     for at, units in zip(order, scored.texts, strict=True):
-        text = _offer(at, units, candidates)
         if units.share < options.min_score:
             outcomes[at] = "below_score"
-        elif 0 < len(units.spans) == len(text.skip):
-            outcomes[at] = "seen"
         elif units.spans:
-            offered.append((at, text))
+            text = _offer(at, units, candidates)
+            if len(text.skip) == len(units.spans):
+                outcomes[at] = "seen"
+            else:
+                offered.append((at, text))
     picks = pack_units(
         [text for _, text in offered],
         budget=budget,

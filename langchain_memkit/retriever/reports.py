@@ -90,7 +90,8 @@ def capsule_documents(
         report: What was packed.
 
     Returns:
-        Copies whose content is the excerpt.
+        Copies whose content is the excerpt; the first also tells what became of the
+        documents that have no capsule.
     """
     packed = {capsule.position for capsule in report.capsules}
     left_out = [_fate(report, at) for at in range(len(documents)) if at not in packed]
@@ -105,7 +106,7 @@ def capsule_documents(
                 **totals,
                 **_fate(report, capsule.position),
                 "rank": rank,
-                "left_out": [dict(fate) for fate in left_out],
+                **({} if rank else {"left_out": left_out}),
             },
         )
         for rank, capsule in enumerate(report.capsules)
