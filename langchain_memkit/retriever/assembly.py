@@ -1,4 +1,4 @@
-"""From picks and keys to capsules and a report."""
+"""From picks and keys to capsules."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from langchain_memkit.core.capsules import (
-    CandidateOutcome,
     EvidenceCapsule,
     Outcome,
     RetentionCandidate,
-    RetentionReport,
 )
 from langchain_memkit.core.graphemes import floor_cut
 from langchain_memkit.core.keys import content_sha256
 from langchain_memkit.core.retention import retain_within_budget
 from langchain_memkit.core.units import Span, join_spans
+from langchain_memkit.retriever.packed import Packed
 from langchain_memkit.retriever.plans import SEGMENT_JOINT
 from langchain_memkit.retriever.rendering import BLOCK_JOINT, render_block
 
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
         PlannedUnit,
     )
 
-__all__ = ["Keyed", "prefix_report", "query_report"]
+__all__ = ["Keyed", "pack_prefixes", "pack_query"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ class Keyed:
     options: PackOptions
 
 
-def query_report(keyed: Keyed, plan: Plan) -> RetentionReport:
+def pack_query(keyed: Keyed, plan: Plan) -> Packed:
     """Build the capsules of a plan, without the last picks where they do not fit.
 
     Args:
@@ -55,7 +54,7 @@ def query_report(keyed: Keyed, plan: Plan) -> RetentionReport:
         plan: What was picked.
 
     Returns:
-        The report; its rendering is within the budget.
+        What was packed; its rendering is within the budget.
     """
 
     def built(picks: int) -> list[EvidenceCapsule]:
@@ -70,13 +69,13 @@ def query_report(keyed: Keyed, plan: Plan) -> RetentionReport:
 
     budget = keyed.options.budget_tokens
     capsules = _most(len(plan.picks), built, lambda some: rendered(some) <= budget)
-    return _report(keyed, capsules, tokens=rendered(capsules), outcomes=plan.outcomes)
+    return _packed(keyed, capsules, tokens=rendered(capsules), outcomes=plan.outcomes)
 
 
-def prefix_report(keyed: Keyed, outcomes: Mapping[int, Outcome]) -> RetentionReport:
+def pack_prefixes(keyed: Keyed, outcomes: Mapping[int, Outcome]) -> Packed:
     """Build a prefix of each candidate, as `retain_within_budget` does.
 
-    Ranked by recoverability the report is that function's. Ranked by relevance the
+    Ranked by recoverability the capsules are that function's. Ranked by relevance the
     base retriever's order counts, and no grapheme is cut.
 
     Args:
@@ -84,7 +83,7 @@ def prefix_report(keyed: Keyed, outcomes: Mapping[int, Outcome]) -> RetentionRep
         outcomes: Why a candidate cannot be packed, where it cannot.
 
     Returns:
-        The report; keys and excerpts are within the budget.
+        What was packed; keys and excerpts are within the budget.
     """
     positions = [at for at in keyed.keys if at not in outcomes]
     retained = retain_within_budget(
@@ -100,7 +99,7 @@ def prefix_report(keyed: Keyed, outcomes: Mapping[int, Outcome]) -> RetentionRep
     capsules = _most(
         len(prefixes), lambda n: prefixes[:n], lambda some: _total(some) <= budget
     )
-    return _report(keyed, capsules, tokens=_total(capsules), outcomes=outcomes)
+    return _packed(keyed, capsules, tokens=_total(capsules), outcomes=outcomes)
 
 
 def _most(
@@ -177,27 +176,19 @@ def _prefix(keyed: Keyed, at: int, length: int) -> EvidenceCapsule:
     )
 
 
-def _report(
+def _packed(
     keyed: Keyed,
     capsules: Sequence[EvidenceCapsule],
     *,
     tokens: int,
     outcomes: Mapping[int, Outcome],
-) -> RetentionReport:
+) -> Packed:
     packed: dict[int, Outcome] = dict.fromkeys((c.position for c in capsules), "packed")
-    fates = {**outcomes, **packed}
     ids = keyed.candidates.ids
-    return RetentionReport(
+    return Packed(
+        capsules=capsules,
+        ids=[name or keyed.keys.get(at, "") for at, name in enumerate(ids)],
+        outcomes={**outcomes, **packed},
         budget_tokens=keyed.options.budget_tokens,
         retained_tokens=tokens,
-        capsules=tuple(capsules),
-        candidates_examined=len(ids),
-        dropped=len(ids) - len(capsules),
-        outcomes=tuple(
-            CandidateOutcome.model_construct(
-                id=ids[at] or keyed.keys.get(at, ""),
-                outcome=fates.get(at, "no_budget"),
-            )
-            for at in range(len(ids))
-        ),
     )

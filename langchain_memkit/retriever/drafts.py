@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from langchain_memkit.core.keys import content_sha256
 from langchain_memkit.core.retention import recoverability
 from langchain_memkit.retriever.ages import ages_in_hours
-from langchain_memkit.retriever.assembly import Keyed, prefix_report, query_report
+from langchain_memkit.retriever.assembly import Keyed, pack_prefixes, pack_query
 from langchain_memkit.retriever.keys import choose_keys, hash_keys, is_key_of
 from langchain_memkit.retriever.plans import Candidates, Plan, plan_units, unfit
 
@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
     from langchain_core.documents import Document
 
-    from langchain_memkit.core.capsules import Outcome, RetentionReport
+    from langchain_memkit.core.capsules import Outcome
     from langchain_memkit.protocols import AccessTally
+    from langchain_memkit.retriever.packed import Packed
     from langchain_memkit.retriever.plans import PackOptions
 
-__all__ = ["Draft", "draft_report", "log_keys", "read_candidates"]
+__all__ = ["Draft", "draft", "log_keys", "read_candidates"]
 
 
 def log_keys(documents: Sequence[Document]) -> list[str]:
@@ -74,7 +75,7 @@ def read_candidates(
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A report that only lacks its keys.
+    """Capsules that only lack their keys.
 
     Attributes:
         wanted: Keys that each candidate may have, best first, by its index.
@@ -96,14 +97,14 @@ class Draft:
         """
         return list(dict.fromkeys(key for keys in self.wanted.values() for key in keys))
 
-    def finish(self, kept: Mapping[str, Document | None]) -> RetentionReport:
-        """Choose the keys and build the report.
+    def finish(self, kept: Mapping[str, Document | None]) -> Packed:
+        """Choose the keys and build the capsules.
 
         Args:
             kept: What stands under the wanted keys already.
 
         Returns:
-            The report.
+            What was packed.
         """
         contents = self.candidates.contents
         ids = set(self.candidates.ids)
@@ -112,11 +113,11 @@ class Draft:
         keys = choose_keys(self.wanted, contents=contents, kept=valid)
         keyed = Keyed(self.candidates, keys, self.options)
         if self.plan is not None:
-            return query_report(keyed, self.plan)
-        return prefix_report(keyed, _unfit_prefixes(keyed))
+            return pack_query(keyed, self.plan)
+        return pack_prefixes(keyed, _unfit_prefixes(keyed))
 
 
-def draft_report(query: str, candidates: Candidates, options: PackOptions) -> Draft:
+def draft(query: str, candidates: Candidates, options: PackOptions) -> Draft:
     """Decide what is packed, as far as that goes without keys.
 
     Args:

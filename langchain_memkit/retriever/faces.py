@@ -22,8 +22,8 @@ from langchain_core.runnables.utils import (
 from pydantic import field_validator
 from typing_extensions import override
 
-from langchain_memkit.core.capsules import RetentionReport
 from langchain_memkit.exceptions import InvalidInputError
+from langchain_memkit.retriever.packed import Packed
 from langchain_memkit.retriever.reports import attach_capsules, capsule_documents
 from langchain_memkit.retriever.seen import seen_text
 from langchain_memkit.retriever.settings import CapsuleSettings, PositiveSetting
@@ -111,8 +111,8 @@ class CapsuleRetriever(CapsuleSettings, BaseRetriever):
             **self._base_arguments(kwargs),
         )
         documents = self._examined(found, kwargs)
-        report = self._pack(documents, query, seen=seen_text(skip_seen))
-        return _shown(documents, report, output=self.output)
+        packed = self._pack(documents, query, seen=seen_text(skip_seen))
+        return _shown(documents, packed, output=self.output)
 
     @override
     async def _aget_relevant_documents(
@@ -130,8 +130,8 @@ class CapsuleRetriever(CapsuleSettings, BaseRetriever):
             **self._base_arguments(kwargs),
         )
         documents = self._examined(found, kwargs)
-        report = await self._apack(documents, query, seen=seen_text(skip_seen))
-        return _shown(documents, report, output=self.output)
+        packed = await self._apack(documents, query, seen=seen_text(skip_seen))
+        return _shown(documents, packed, output=self.output)
 
     def _base_arguments(self, given: dict[str, Any]) -> dict[str, Any]:
         if self.k is None or "k" in given or not _takes_k(self.base_retriever):
@@ -173,8 +173,8 @@ class CapsuleCompressor(CapsuleSettings, BaseDocumentCompressor):
         *,
         skip_seen: Sequence[BaseMessage] = (),
     ) -> Sequence[Document]:
-        report = self._pack(documents, query, seen=seen_text(skip_seen))
-        return _shown(documents, report, output=self.output)
+        packed = self._pack(documents, query, seen=seen_text(skip_seen))
+        return _shown(documents, packed, output=self.output)
 
     @override
     async def acompress_documents(
@@ -185,8 +185,8 @@ class CapsuleCompressor(CapsuleSettings, BaseDocumentCompressor):
         *,
         skip_seen: Sequence[BaseMessage] = (),
     ) -> Sequence[Document]:
-        report = await self._apack(documents, query, seen=seen_text(skip_seen))
-        return _shown(documents, report, output=self.output)
+        packed = await self._apack(documents, query, seen=seen_text(skip_seen))
+        return _shown(documents, packed, output=self.output)
 
 
 def _handed_on(config: RunnableConfig | None) -> RunnableConfig:
@@ -204,8 +204,8 @@ def _takes_k(base: Runnable[Any, Any]) -> bool:
 
 
 def _shown(
-    documents: Sequence[Document], report: RetentionReport, *, output: Output
+    documents: Sequence[Document], packed: Packed, *, output: Output
 ) -> list[Document]:
     if output == "capsules":
-        return capsule_documents(documents, report)
-    return attach_capsules(documents, report)
+        return capsule_documents(documents, packed)
+    return attach_capsules(documents, packed)

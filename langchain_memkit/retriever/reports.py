@@ -16,6 +16,8 @@ from langchain_memkit.core.models import Count, FrozenModel
 if TYPE_CHECKING:
     from langchain_core.documents import Document
 
+    from langchain_memkit.retriever.packed import Packed
+
 __all__ = [
     "CAPSULE_FIELD",
     "REPORT_FIELD",
@@ -55,47 +57,43 @@ class _Entry(_Fate):
 _TOTALS = ("budget_tokens", "retained_tokens", "candidates_examined", "dropped")
 
 
-def attach_capsules(
-    documents: Sequence[Document], report: RetentionReport
-) -> list[Document]:
+def attach_capsules(documents: Sequence[Document], packed: Packed) -> list[Document]:
     """Copy documents and attach to each its capsule and its part of the report.
 
     Args:
         documents: What was examined, in order.
-        report: What was packed.
+        packed: What was packed.
 
     Returns:
         Copies in the same order; their metadata hold plain JSON values beside what
         was there.
     """
-    ranks = {capsule.position: at for at, capsule in enumerate(report.capsules)}
-    totals = _totals(report)
+    ranks = {capsule.position: at for at, capsule in enumerate(packed.capsules)}
+    totals = packed.totals()
     return [
         _with_capsule(
             document,
-            capsule=report.capsules[ranks[at]] if at in ranks else None,
-            entry={**totals, **_fate(report, at), "rank": ranks.get(at)},
+            capsule=packed.capsules[ranks[at]] if at in ranks else None,
+            entry={**totals, **packed.fate_of(at), "rank": ranks.get(at)},
         )
         for at, document in enumerate(documents)
     ]
 
 
-def capsule_documents(
-    documents: Sequence[Document], report: RetentionReport
-) -> list[Document]:
+def capsule_documents(documents: Sequence[Document], packed: Packed) -> list[Document]:
     """Make one short document a capsule, best first.
 
     Args:
         documents: What was examined, in order.
-        report: What was packed.
+        packed: What was packed.
 
     Returns:
         Copies whose content is the excerpt; the first also tells what became of the
         documents that have no capsule.
     """
-    packed = {capsule.position for capsule in report.capsules}
-    left_out = [_fate(report, at) for at in range(len(documents)) if at not in packed]
-    totals = _totals(report)
+    held = {capsule.position for capsule in packed.capsules}
+    left_out = [packed.fate_of(at) for at in range(len(documents)) if at not in held]
+    totals = packed.totals()
     return [
         _with_capsule(
             documents[capsule.position].model_copy(
@@ -104,12 +102,12 @@ def capsule_documents(
             capsule=capsule,
             entry={
                 **totals,
-                **_fate(report, capsule.position),
+                **packed.fate_of(capsule.position),
                 "rank": rank,
                 **({} if rank else {"left_out": left_out}),
             },
         )
-        for rank, capsule in enumerate(report.capsules)
+        for rank, capsule in enumerate(packed.capsules)
     ]
 
 
@@ -185,15 +183,6 @@ def _rank(data: Mapping[str, Any]) -> int:
     entry = data.get(REPORT_FIELD)
     rank = entry.get("rank") if isinstance(entry, Mapping) else None
     return rank if isinstance(rank, int) else 0
-
-
-def _totals(report: RetentionReport) -> dict[str, int]:
-    return {name: getattr(report, name) for name in _TOTALS}
-
-
-def _fate(report: RetentionReport, position: int) -> dict[str, object]:
-    told = report.outcomes[position]
-    return {"position": position, "id": told.id, "outcome": told.outcome}
 
 
 def _with_capsule(

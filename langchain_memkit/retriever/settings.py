@@ -16,7 +16,6 @@ from pydantic import (
     model_validator,
 )
 
-from langchain_memkit.core.capsules import RetentionReport
 from langchain_memkit.core.excerpts import ExcerptWeights
 from langchain_memkit.core.keys import content_sha256
 from langchain_memkit.core.models import Count, Share, refuse_validation
@@ -30,11 +29,12 @@ from langchain_memkit.protocols import AccessLog, AccessTally, Docstore
 from langchain_memkit.retriever.docstore import RecentDocstore
 from langchain_memkit.retriever.drafts import (
     Draft,
-    draft_report,
+    draft,
     log_keys,
     read_candidates,
 )
 from langchain_memkit.retriever.measure import is_estimate, text_counter
+from langchain_memkit.retriever.packed import Packed
 from langchain_memkit.retriever.plans import PackOptions
 from langchain_memkit.retriever.reports import copy_document
 from langchain_memkit.retriever.stopping import (
@@ -186,34 +186,32 @@ class CapsuleSettings(BaseModel):
     def _has_id_keys(self) -> bool:
         return self.strategy == "prefix" and self.ranking == "recoverability"
 
-    def _pack(
-        self, documents: Sequence[Document], query: str, *, seen: str
-    ) -> RetentionReport:
+    def _pack(self, documents: Sequence[Document], query: str, *, seen: str) -> Packed:
         now, names = self._now(), self._log_names(documents)
         tallies = self.access_log.read(names) if names else {}
-        draft = self._draft(documents, query, _Past(names, tallies, now, seen))
-        wanted = draft.wanted_keys()
-        report = draft.finish(
+        drafted = self._draft(documents, query, _Past(names, tallies, now, seen))
+        wanted = drafted.wanted_keys()
+        packed = drafted.finish(
             dict(zip(wanted, self.docstore.mget(wanted), strict=True))
         )
-        self.docstore.mset(self._kept(documents, report))
-        if names and report.capsules:
-            self.access_log.record(_packed(names, report), at=now)
-        return report
+        self.docstore.mset(self._kept(documents, packed))
+        if names and packed.capsules:
+            self.access_log.record(_names_of(names, packed), at=now)
+        return packed
 
     async def _apack(
         self, documents: Sequence[Document], query: str, *, seen: str
-    ) -> RetentionReport:
+    ) -> Packed:
         now, names = self._now(), self._log_names(documents)
         tallies = await self.access_log.aread(names) if names else {}
-        draft = self._draft(documents, query, _Past(names, tallies, now, seen))
-        wanted = draft.wanted_keys()
+        drafted = self._draft(documents, query, _Past(names, tallies, now, seen))
+        wanted = drafted.wanted_keys()
         kept = await self.docstore.amget(wanted)
-        report = draft.finish(dict(zip(wanted, kept, strict=True)))
-        await self.docstore.amset(self._kept(documents, report))
-        if names and report.capsules:
-            await self.access_log.arecord(_packed(names, report), at=now)
-        return report
+        packed = drafted.finish(dict(zip(wanted, kept, strict=True)))
+        await self.docstore.amset(self._kept(documents, packed))
+        if names and packed.capsules:
+            await self.access_log.arecord(_names_of(names, packed), at=now)
+        return packed
 
     def _now(self) -> datetime:
         return self.clock() if self.clock is not None else datetime.now(UTC)
@@ -231,7 +229,7 @@ class CapsuleSettings(BaseModel):
             now=past.now,
             seen=past.seen,
         )
-        return draft_report(query, candidates, self._options(stop_words))
+        return draft(query, candidates, self._options(stop_words))
 
     def _options(self, stop_words: Collection[str]) -> PackOptions:
         return PackOptions(
@@ -248,10 +246,10 @@ class CapsuleSettings(BaseModel):
         )
 
     def _kept(
-        self, documents: Sequence[Document], report: RetentionReport
+        self, documents: Sequence[Document], packed: Packed
     ) -> list[tuple[str, Document]]:
-        self._hashes.put((c.retrieval_key, c.sha256) for c in report.capsules)
-        return [(c.retrieval_key, documents[c.position]) for c in report.capsules]
+        self._hashes.put((c.retrieval_key, c.sha256) for c in packed.capsules)
+        return [(c.retrieval_key, documents[c.position]) for c in packed.capsules]
 
 
 class _Past(NamedTuple):
@@ -263,5 +261,5 @@ class _Past(NamedTuple):
     seen: str
 
 
-def _packed(names: Sequence[str], report: RetentionReport) -> list[str]:
-    return [names[capsule.position] for capsule in report.capsules]
+def _names_of(names: Sequence[str], packed: Packed) -> list[str]:
+    return [names[capsule.position] for capsule in packed.capsules]
