@@ -34,7 +34,7 @@ from langchain_memkit.cli.printable import clean, one_line
 from langchain_memkit.cli.stores import (
     compartments,
     make_config,
-    open_memory,
+    opened_memory,
     show_namespace,
 )
 from langchain_memkit.exceptions import MemoryNotFoundError
@@ -67,8 +67,8 @@ def list_command(  # noqa: PLR0913 - the options of a command
     config = make_config(
         ttl_days=ttl_days, min_importance=min_importance, weak_days=weak_days
     )
-    memory = open_memory(store, namespace=namespace or (), root=root, config=config)
-    entries, below = list_entries(memory), compartments(memory)
+    with opened_memory(store, namespace=namespace, root=root, config=config) as memory:
+        entries, below = list_entries(memory), compartments(memory)
     if as_json:
         listed = [entry.model_dump(mode="json") for entry in entries]
         print_json({"memories": listed, "compartments": below})
@@ -95,8 +95,8 @@ def show_command(
     ] = False,
 ) -> None:
     """Show a memory and what is known of it, without refreshing it."""
-    memory = open_memory(store, namespace=namespace or (), root=root)
-    found = memory.store.read([check_name(name)])
+    with opened_memory(store, namespace=namespace, root=root) as memory:
+        found = memory.store.read([check_name(name)])
     if not found:
         raise MemoryNotFoundError(name)
     text = found[0].content
@@ -128,8 +128,8 @@ def search_command(  # noqa: PLR0913 - the options of a command
     config = make_config(
         ttl_days=ttl_days, min_importance=min_importance, weak_days=weak_days
     )
-    memory = open_memory(store, namespace=namespace or (), root=root, config=config)
-    found = memory.search(query, k)
+    with opened_memory(store, namespace=namespace, root=root, config=config) as memory:
+        found = memory.search(query, k)
     if as_json:
         print_json([{**d.metadata, "content": d.page_content} for d in found])
         return
@@ -158,8 +158,8 @@ def stats_command(  # noqa: PLR0913 - the options of a command
     config = make_config(
         ttl_days=ttl_days, min_importance=min_importance, weak_days=weak_days
     )
-    memory = open_memory(store, namespace=namespace or (), root=root, config=config)
-    stats = measure(memory).model_dump(mode="json")
+    with opened_memory(store, namespace=namespace, root=root, config=config) as memory:
+        stats = measure(memory).model_dump(mode="json")
     if as_json:
         print_json(stats)
         return
@@ -188,12 +188,11 @@ def consolidate_command(  # noqa: PLR0913 - the options of a command
     config = make_config(
         ttl_days=ttl_days, min_importance=min_importance, weak_days=weak_days
     )
-    memory = open_memory(store, namespace=namespace or (), root=root, config=config)
-    places = [(), *(compartments(memory) if recursive else ())]
-    reports = [
-        (labels, (memory.scoped(labels) if labels else memory)) for labels in places
-    ]
-    done = [(labels, one.consolidate(dry_run=dry_run)) for labels, one in reports]
+    with opened_memory(store, namespace=namespace, root=root, config=config) as memory:
+        places = [(), *(compartments(memory) if recursive else ())]
+        scopes = [memory.scoped(labels) if labels else memory for labels in places]
+        reports = [scope.consolidate(dry_run=dry_run) for scope in scopes]
+    done = list(zip(places, reports, strict=True))
     if as_json:
         print_json(
             [{"namespace": n, **report.model_dump(mode="json")} for n, report in done]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -14,7 +15,13 @@ from langchain_memkit.memory import ForgettingMemory
 from langchain_memkit.stores.file import FileMemoryStore
 from langchain_memkit.stores.sql import SQLMemoryStore
 
-__all__ = ["compartments", "make_config", "open_memory", "show_namespace"]
+__all__ = [
+    "compartments",
+    "make_config",
+    "open_memory",
+    "opened_memory",
+    "show_namespace",
+]
 
 _LONGEST_DAYS = 365_000
 
@@ -90,6 +97,42 @@ def open_memory(
             rule = f"must be a compartment of the store; there are: {names}"
             raise InvalidInputError("namespace", rule, show_namespace(labels))
     return memory.scoped(labels) if labels else memory
+
+
+@contextmanager
+def opened_memory(
+    address: str,
+    *,
+    namespace: Sequence[str] | None = None,
+    root: str | None = None,
+    config: ForgetConfig | None = None,
+    create: bool = False,
+) -> Iterator[ForgettingMemory]:
+    """Open a memory as `open_memory` does, and close its database in the end.
+
+    Args:
+        address: A folder, or an address such as `sqlite:///memories.db`.
+        namespace: Labels of a compartment.
+        root: The namespace that a `SQLMemoryStore` was made with.
+        config: The policy.
+        create: Whether what is missing is made; otherwise it is refused.
+
+    Yields:
+        The memory.
+
+    Raises:
+        InvalidInputError: As `open_memory`.
+        MissingExtraError: As `open_memory`.
+        StoreError: As `open_memory`.
+    """
+    memory = open_memory(
+        address, namespace=namespace or (), root=root, config=config, create=create
+    )
+    try:
+        yield memory
+    finally:
+        if isinstance(memory.store, SQLMemoryStore):
+            memory.store.close()
 
 
 def compartments(memory: ForgettingMemory) -> tuple[tuple[str, ...], ...]:

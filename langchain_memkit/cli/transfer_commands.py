@@ -1,4 +1,4 @@
-"""`memkit memory export` and `import`: memories out of a store and in, as JSON lines."""
+"""`memkit memory export` and `import`: memories out of a store and in as JSONL."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from langchain_memkit.cli.console import make_console, print_lines
 from langchain_memkit.cli.memory_options import Namespace, Root, Store
-from langchain_memkit.cli.stores import open_memory
+from langchain_memkit.cli.stores import opened_memory
 from langchain_memkit.exceptions import InvalidInputError
 from langchain_memkit.memory.transfer import (
     OnProgress,
@@ -36,8 +36,8 @@ def export_command(
     if os.path.lexists(file) and not force:
         rule = "must not be there yet, or be replaced with --force"
         raise InvalidInputError("FILE", rule, file)
-    memory = open_memory(store, namespace=namespace or (), root=root)
-    number = _watch(lambda tell: export_memories(memory, file, on_progress=tell))
+    with opened_memory(store, namespace=namespace, root=root) as memory:
+        number = _watch(lambda tell: export_memories(memory, file, on_progress=tell))
     print_lines(f"{number:,} exported to {file}")
 
 
@@ -51,8 +51,8 @@ def import_command(
     """Read what export wrote; again changes nothing. A missing store is made."""
     if not os.path.isfile(file):  # noqa: PTH113 - does not raise for a long name
         raise InvalidInputError("FILE", "must be a file that exists", file)
-    memory = open_memory(store, namespace=namespace or (), root=root, create=True)
-    number = _watch(lambda tell: import_memories(memory, file, on_progress=tell))
+    with opened_memory(store, namespace=namespace, root=root, create=True) as memory:
+        number = _watch(lambda tell: import_memories(memory, file, on_progress=tell))
     print_lines(f"{number:,} imported from {file}")
 
 
