@@ -9,7 +9,6 @@ from langchain_core.messages import (
     AIMessage,
     BaseMessage,
     ChatMessage,
-    HumanMessage,
     ToolCall,
     ToolMessage,
 )
@@ -74,11 +73,12 @@ def role_of(message: BaseMessage) -> str:
         >>> role_of(HumanMessage("hi"))
         'user'
     """
+    kind = message.type
+    if kind == "system":
+        return str(message.additional_kwargs.get("__openai_role__", "system"))
     if isinstance(message, ChatMessage):
         return message.role
-    if message.type == "system":
-        return str(message.additional_kwargs.get("__openai_role__", "system"))
-    return _ROLES.get(message.type, message.type)
+    return _ROLES.get(kind, kind)
 
 
 def countable(message: BaseMessage) -> Countable:
@@ -135,10 +135,10 @@ def approximate_tokens(
         ... )
         5
     """
-    content = message.content
-    if type(message) is HumanMessage and isinstance(content, str) and not message.name:
-        # the commonest case, without the detour
-        return _price([content, "user"], script_aware) + _TOKENS_PER_MESSAGE
+    if not script_aware and isinstance(message.content, str):
+        return -(-_plain_characters(message) // CHARACTERS_PER_TOKEN) + (
+            _TOKENS_PER_MESSAGE
+        )
     parts = countable(message)
     texts = parts.texts
     if parts.calls:
@@ -150,6 +150,17 @@ def approximate_tokens(
         texts.append(message.name)
     flat = parts.images * tokens_per_image + parts.files * tokens_per_file
     return _price(texts, script_aware) + flat + _TOKENS_PER_MESSAGE
+
+
+def _plain_characters(message: BaseMessage) -> int:
+    """Add up what `countable` finds in a plain text, without taking it apart."""
+    characters = len(message.content) + len(role_of(message))
+    if isinstance(message, AIMessage):
+        if message.tool_calls:
+            characters += len(repr(message.tool_calls))
+    elif isinstance(message, ToolMessage):
+        characters += len(message.tool_call_id)
+    return characters + len(message.name) if message.name else characters
 
 
 def _price(texts: list[str], script_aware: bool) -> int:  # noqa: FBT001 - an inner helper

@@ -28,6 +28,7 @@ PLAIN = [
     ChatMessage("Hello.", role="moderator"),
     AIMessageChunk("At six."),
     HumanMessage([{"type": "text", "text": "Look:"}, "here"]),
+    HumanMessage([{"type": "text", "text": "Look:"}], name="ana"),
     HumanMessage([{"type": "image_url", "image_url": {"url": "data:,x"}}]),
     AIMessage([{"type": "tool_use", "id": "c1", "name": "look_up", "input": {}}]),
 ]
