@@ -6,11 +6,11 @@ import os
 import platform
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
+from itertools import count
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
 from langchain_memkit.cli.compare import (
     Budget,
@@ -32,6 +32,7 @@ from langchain_memkit.cli.console import (
 )
 from langchain_memkit.cli.methods import available_methods
 from langchain_memkit.cli.page import COLUMNS, render_page, show_cells
+from langchain_memkit.cli.progress import progress
 from langchain_memkit.cli.transcripts import Transcript, read_transcripts
 from langchain_memkit.core.models import check_share
 from langchain_memkit.exceptions import InvalidInputError
@@ -118,19 +119,15 @@ def _measure(
     methods: Sequence[Method],
     counter: TokenCounter,
 ) -> list[Run]:
-    console = make_console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
-    quiet = not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=quiet) as bar:
-        total = count_calls(transcripts, methods)
-        task = bar.add_task("model calls", total=total)
+    total, done = count_calls(transcripts, methods), count(1)
+    with progress("model calls") as tell:
         return compare(
             transcripts,
             budget=budget,
             methods=methods,
             counter=counter,
             validate=validate_history,
-            on_call=lambda: bar.advance(task),
+            on_call=lambda: tell(next(done), total),
         )
 
 

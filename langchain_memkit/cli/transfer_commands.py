@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from langchain_memkit.cli.console import make_console, print_lines
+from langchain_memkit.cli.console import print_lines
 from langchain_memkit.cli.memory_options import Namespace, Root, Store
+from langchain_memkit.cli.progress import progress
 from langchain_memkit.cli.stores import opened_memory
 from langchain_memkit.exceptions import InvalidInputError
-from langchain_memkit.memory.transfer import (
-    OnProgress,
-    export_memories,
-    import_memories,
-)
+from langchain_memkit.memory import export_memories, import_memories
 
 __all__ = ["export_command", "import_command"]
 
@@ -36,8 +31,11 @@ def export_command(
     if os.path.lexists(file) and not force:
         rule = "must not be there yet, or be replaced with --force"
         raise InvalidInputError("FILE", rule, file)
-    with opened_memory(store, namespace=namespace, root=root) as memory:
-        number = _watch(lambda tell: export_memories(memory, file, on_progress=tell))
+    with (
+        opened_memory(store, namespace=namespace, root=root) as memory,
+        progress("memories") as tell,
+    ):
+        number = export_memories(memory, file, on_progress=tell)
     print_lines(f"{number:,} exported to {file}")
 
 
@@ -51,15 +49,9 @@ def import_command(
     """Read what export wrote; again changes nothing. A missing store is made."""
     if not os.path.isfile(file):  # noqa: PTH113 - does not raise for a long name
         raise InvalidInputError("FILE", "must be a file that exists", file)
-    with opened_memory(store, namespace=namespace, root=root, create=True) as memory:
-        number = _watch(lambda tell: import_memories(memory, file, on_progress=tell))
+    with (
+        opened_memory(store, namespace=namespace, root=root, create=True) as memory,
+        progress("memories") as tell,
+    ):
+        number = import_memories(memory, file, on_progress=tell)
     print_lines(f"{number:,} imported from {file}")
-
-
-def _watch(work: Callable[[OnProgress], int]) -> int:
-    console = make_console(stderr=True)
-    columns = (TextColumn("memories"), BarColumn(), MofNCompleteColumn())
-    quiet = not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=quiet) as bar:
-        task = bar.add_task("memories", total=None)
-        return work(lambda done, total: bar.update(task, completed=done, total=total))

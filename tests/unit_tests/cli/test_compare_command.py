@@ -8,7 +8,7 @@ from langchain_core.messages import messages_to_dict
 from rich.console import Console
 from typer.testing import CliRunner
 
-from langchain_memkit.cli import compare_command, console
+from langchain_memkit.cli import compare_command, console, progress
 from langchain_memkit.cli.app import app
 from langchain_memkit.exceptions import CounterError, MissingExtraError
 
@@ -74,7 +74,7 @@ def test_the_page_goes_beside_json(file, tmp_path):
 def test_a_bar_shows_progress_on_a_terminal(file, monkeypatch):
     """On standard error, and only where somebody looks."""
     screen = Console(stderr=True, force_terminal=True, width=60)
-    monkeypatch.setattr(compare_command, "make_console", lambda **_: screen)
+    monkeypatch.setattr(progress, "make_console", lambda **_: screen)
     assert "model calls" in run(file, "--budget", "50%").stderr
     monkeypatch.undo()
     assert run(file, "--budget", "50%").stderr == ""

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from langchain_memkit.cli import transfer_commands
+from langchain_memkit.cli import progress
 from langchain_memkit.cli.app import app
 from langchain_memkit.cli.stores import open_memory
 
@@ -87,7 +87,7 @@ def test_a_missing_file_makes_no_store(tmp_path):
 def test_a_bar_shows_progress_on_a_terminal(store, tmp_path, monkeypatch):
     """On standard error, and only where somebody looks."""
     screen = Console(stderr=True, force_terminal=True, width=60)
-    monkeypatch.setattr(transfer_commands, "make_console", lambda **_: screen)
+    monkeypatch.setattr(progress, "make_console", lambda **_: screen)
     assert "memories" in run("export", store, tmp_path / "a.jsonl").stderr
     monkeypatch.undo()
     assert run("export", store, tmp_path / "b.jsonl").stderr == ""
