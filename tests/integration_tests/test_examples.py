@@ -23,6 +23,13 @@ SHOWN = {
     ],
     "chain.py": ["Had soup for lunch.", "-> At eight.", "My boat is the Heron."],
     "governance.py": ["| by kind | 301 |"],
+    "retriever.py": [
+        "A tail keeps a kite",
+        "28 tokens instead of 59",
+        "full text: Kites are flown",
+        "not_found",
+    ],
+    "retriever_agent.py": ["Day 41: wind 5", "The log begins: Day 1: wind 1"],
     "memory_postgresql.py": ["skipped: set MEMORY_URL"],
 }
 LONG = {"agent_session.py"}
