@@ -100,7 +100,7 @@ def _guarded(line: Timeline) -> frozenset[int]:
         guard.add(line.last_ai)
     if line.facts.late and not line.results.get(line.last):
         # such a result may have been the last message before it was moved
-        guard.update(line.owner[r] for r in line.facts.late if r < len(line.owner))
+        guard.update(line.owner[r] for r in line.facts.late if r < line.end)
     first = min(guard)
     if 0 <= first < line.last_turn and line.facts.codes[first] != TURN:
         guard.add(_turn_before(line, first))
@@ -278,7 +278,7 @@ def _clear_front(line: Timeline, guard: _Guard) -> None:
         line: The history.
         guard: Positions that never leave.
     """
-    codes, k, end = line.facts.codes, line.cursors.front, len(line.form)
+    codes, k, end = line.facts.codes, line.cursors.front, line.end
     line.blocked = line.last_turn < 0
     while not line.blocked and k < end:
         stands = line.form[k] not in _AWAY and line.owner[k] == k and codes[k] != SYSTEM

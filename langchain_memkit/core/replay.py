@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 from langchain_memkit.core.facts import (
     HIDDEN,
-    KEPT,
     LOOSE,
     RESULT,
     STEP,
@@ -125,24 +124,31 @@ class Replay:
             )
 
     def _walk(self, stop: int, budget: Budget) -> None:
-        line, limit = self.line, budget.limit
-        codes, costs = line.facts.codes, line.facts.costs
-        current, form, owner = line.current, line.form, line.owner
-        handlers = self._handlers
-        for i in range(len(current), stop):
+        line, limit, start = self.line, budget.limit, self.line.end
+        facts, handlers = line.facts, self._handlers
+        codes, costs = facts.codes, facts.costs
+        is_plain = not (facts.pinned or facts.moved or facts.blank or facts.signed)
+        line.current += costs[start:stop]
+        line.form += bytes(max(0, stop - start))
+        line.owner += range(start, stop)
+        for i in range(start, stop):
             code = codes[i]
             if code == RESULT:
                 self._answer(i)
                 continue
             if line.pending >= 0 or line.total > limit:
+                line.end = i
                 self._close(i - 1, budget)
-            cost = costs[i]
-            current.append(cost)
-            form.append(KEPT)
-            owner.append(i)
-            line.total += cost
+            line.total += costs[i]
             line.last = i
-            handlers[code](i)  # type: ignore[misc]  # results were handled above
+            if is_plain and code == TALK:
+                line.talks.append(i)
+                line.ranks.append(line.ais)
+                line.ais += 1
+                line.last_ai = i
+            else:
+                handlers[code](i)  # type: ignore[misc]  # results were handled above
+        line.end = max(start, stop)
 
     def _close(self, index: int, budget: Budget) -> None:
         line = self.line
@@ -160,18 +166,13 @@ class Replay:
         name = line.facts.answers[i]
         stack = line.open.get(name)
         if not stack:
-            line.current.append(0)
-            line.form.append(HIDDEN)
-            line.owner.append(-1)
+            line.current[i], line.form[i], line.owner[i] = 0, HIDDEN, -1
             return
         head = stack.pop()
         if not stack:
             del line.open[name]
-        cost = line.facts.costs[i]
-        line.current.append(cost)
-        line.form.append(KEPT)
-        line.owner.append(head)
-        line.total += cost
+        line.owner[i] = line.last = head
+        line.total += line.facts.costs[i]
         line.results[head].append(i)
         left = line.missing[head] - 1
         if left:
@@ -182,7 +183,6 @@ class Replay:
             line.rejoin(head)
         elif not left:
             line.pending = -1
-        line.last = head
 
     def _turn(self, i: int) -> None:
         line = self.line
@@ -190,7 +190,8 @@ class Replay:
         first = line.first_turn < 0
         if first:
             line.first_turn = i
-        if i in line.facts.pinned or self._move(i):
+        facts = line.facts
+        if i in facts.pinned or (facts.moved and self._move(i)):
             return
         if not (first and self._rules.pin_first_turn):
             line.turns.append(i)
@@ -199,9 +200,12 @@ class Replay:
         line = self.line
         line.steps.append(i)
         line.results[i] = []
-        calls = line.facts.calls[i]
+        calls, waiting = line.facts.calls[i], line.open
         for name in calls:
-            line.open.setdefault(name, []).append(i)
+            if name in waiting:
+                waiting[name].append(i)
+            else:
+                waiting[name] = [i]
         line.missing[i] = len(calls)
         line.pending = i
         self._assistant(i)

@@ -56,6 +56,7 @@ class Timeline:
     """The forms and costs of all messages so far; positions are those of the facts.
 
     Attributes:
+        end: How many messages were walked through; the lists may be longer.
         total: Tokens of everything in its present form.
         current: Tokens of each message in its present form.
         form: The form of each message.
@@ -76,6 +77,7 @@ class Timeline:
         "blocked",
         "current",
         "cursors",
+        "end",
         "epoch",
         "facts",
         "first_turn",
@@ -110,7 +112,7 @@ class Timeline:
         """
         self.facts = facts
         self.prices = prices
-        self.total = self.ais = 0
+        self.total = self.ais = self.end = 0
         self.current: list[int] = []
         self.form = bytearray()
         self.owner: list[int] = []

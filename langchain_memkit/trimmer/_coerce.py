@@ -16,7 +16,7 @@ from langchain_core.prompt_values import PromptValue
 from langchain_memkit.exceptions import InvalidInputError
 from langchain_memkit.messages import resident_tokens, without_marks
 
-__all__ = ["MessagesLike", "split", "to_messages"]
+__all__ = ["MessagesLike", "are_messages", "is_aside", "split", "to_messages"]
 
 MessagesLike = PromptValue | Iterable[MessageLikeRepresentation]
 """A prompt value, or messages, dicts and tuples as `trim_messages` takes them."""
@@ -58,19 +58,16 @@ def to_messages(messages: MessagesLike) -> list[BaseMessage]:
     return [_to_message(item) for item in to_list(messages)]
 
 
-def are_plain(items: Sequence[Any]) -> bool:
-    """Tell whether items are messages of a conversation and nothing else.
+def are_messages(items: Sequence[object]) -> bool:
+    """Tell whether nothing has to be converted.
 
     Args:
         items: Any items.
 
     Returns:
-        True where nothing has to be converted or set aside.
+        True where all are messages.
     """
-    kinds = set(map(type, items))
-    if not all(issubclass(k, BaseMessage) for k in kinds) or RemoveMessage in kinds:
-        return False
-    return not any(map(_is_aside, [m for m in items if m.additional_kwargs]))
+    return all(issubclass(kind, BaseMessage) for kind in set(map(type, items)))
 
 
 def _to_message(item: MessageLikeRepresentation) -> BaseMessage:
@@ -97,14 +94,22 @@ def split(
     rest: list[BaseMessage] = []
     blocks: list[tuple[int, BaseMessage]] = []
     for message in messages:
-        if not _is_aside(message):
+        if not is_aside(message):
             rest.append(message)
         elif not isinstance(message, RemoveMessage):
             blocks.append((len(rest), message))
     return rest, blocks
 
 
-def _is_aside(message: BaseMessage) -> bool:
+def is_aside(message: BaseMessage) -> bool:
+    """Tell whether a message is no part of the conversation.
+
+    Args:
+        message: Any message.
+
+    Returns:
+        True for an instruction to remove, and for a block of memories.
+    """
     if not message.additional_kwargs:
         return isinstance(message, RemoveMessage)
     return resident_tokens(message) is not None or isinstance(message, RemoveMessage)

@@ -14,7 +14,8 @@ from langchain_memkit.exceptions import BudgetExceededError, InvalidInputError
 from langchain_memkit.messages import is_system, resident_tokens
 from langchain_memkit.trimmer._coerce import (
     MessagesLike,
-    are_plain,
+    are_messages,
+    is_aside,
     split,
     to_list,
     to_messages,
@@ -99,13 +100,18 @@ class Engine:
         """
         items = to_list(messages)
         session = self.sessions.take(items, keyed=keyed)
-        tail = items[len(session.history.messages) :]
-        blocks: list[tuple[int, BaseMessage]] = []
-        if not are_plain(tail):
-            visible, blocks = split(to_messages(items))
-            session = self.sessions.take(visible, keyed=keyed)
-            tail = visible[len(session.history.messages) :]
-        session.history.extend(tail)
+        known = len(session.history.messages)
+        tail = items[known:]
+        is_plain = are_messages(tail) and not (known and any(map(is_aside, tail)))
+        if is_plain:
+            session.history.extend(tail)
+        if is_plain and not session.history.has_aside:
+            return session, []
+        if known and session.replay.line.end:
+            self.sessions.give(session)  # it was not touched
+        visible, blocks = split(to_messages(items))
+        session = self.sessions.take(visible, keyed=keyed)
+        session.history.extend(visible[len(session.history.messages) :])
         return session, blocks
 
     def _price(self, block: BaseMessage) -> int:

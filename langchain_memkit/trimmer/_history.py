@@ -39,6 +39,7 @@ from langchain_memkit.messages import (
     text_of,
 )
 from langchain_memkit.trimmer._clips import head_and_tail, largest_fit
+from langchain_memkit.trimmer._coerce import is_aside
 from langchain_memkit.trimmer._options import Options
 from langchain_memkit.trimmer._shapes import (
     EMPTY_TEXT,
@@ -80,6 +81,8 @@ class History:
         facts: What the replay has to know, by the same positions.
         bases: What is shown for a message that is repaired from the start.
         kinds: Kinds that `classify` named.
+        has_aside: Whether there is a message among them that is no part of the
+            conversation; then nothing else may be asked of it.
         rendered: Stubs and clips that were made, with the room that a clip takes.
     """
 
@@ -96,6 +99,7 @@ class History:
         self.facts = Facts()
         self.bases: dict[int, BaseMessage] = {}
         self.kinds: dict[int, EpisodeKind] = {}
+        self.has_aside = False
         self.rendered: dict[int, tuple[int, BaseMessage]] = {}
 
     def extend(self, messages: Sequence[BaseMessage]) -> None:
@@ -111,6 +115,8 @@ class History:
         start = len(self.messages)
         self.messages.extend(messages)
         self._read(start)
+        if self.has_aside:
+            return
         self._ask(start)
         new: Sequence[BaseMessage] = messages
         if self.bases:
@@ -179,7 +185,9 @@ class History:
 
     def _read_odd(self, i: int, message: BaseMessage) -> int:
         code = self._code(i, message)
-        if message.additional_kwargs:
+        if is_aside(message):
+            self.has_aside = True
+        elif message.additional_kwargs:
             self._read_marks(i, message)
         self._read_blank(i, code)
         return code

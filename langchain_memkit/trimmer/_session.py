@@ -6,6 +6,7 @@ import marshal
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import compress
 from operator import itemgetter
 from threading import Lock
 from typing import Any
@@ -28,6 +29,7 @@ _MOST_MEMORIES = 4
 _DEEP_WHOLE = 256
 _DEEP_WINDOW = 32
 _READ_ALL = 4_096
+_STANDS = bytes(form != GONE for form in range(256))
 _content = itemgetter("content")
 
 
@@ -165,9 +167,10 @@ class Session:
         fields = [message.__dict__ for message in messages[start:]]
         self._fields += fields
         self._contents += map(_content, fields)
-        for i in range(start, len(messages)):
-            if type(self._contents[i]) is not str:
-                self._lists[i] = _deep(messages[i])
+        if set(map(type, self._contents[start:])) - {str}:
+            new = enumerate(self._contents[start:], start)
+            lists = [i for i, content in new if type(content) is not str]
+            self._lists |= {i: _deep(messages[i]) for i in lists}
         self._watch(start)
         length, known = len(messages), self._window
         window = length if length <= _DEEP_WHOLE else _DEEP_WINDOW
@@ -206,9 +209,9 @@ class Session:
         if self._watched_epoch != line.epoch:
             self._watched, start = ([], []), 0
         fields, contents = self._watched
-        stand = [i for i in range(start, length) if line.form[i] != GONE]
-        fields += [self._fields[i] for i in stand]
-        contents += [self._contents[i] for i in stand]
+        stand = line.form[start:].translate(_STANDS)
+        fields += compress(self._fields[start:], stand)
+        contents += compress(self._contents[start:], stand)
         self._watched_epoch = line.epoch
 
     def _unedited(self) -> bool:

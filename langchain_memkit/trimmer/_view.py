@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from langchain_core.messages import BaseMessage
 
@@ -36,7 +36,7 @@ def render(
     for i in range(start, len(form) if stop is None else stop):
         if owner[i] != i or form[i] >= GONE:
             continue
-        stand_ins: list[BaseMessage] = []
+        stand_ins: Sequence[BaseMessage] = ()
         if odd and (i in line.mended or i in line.bare):
             head, stand_ins = _reshaped(history, line, i)
             sent.append(head)
@@ -45,8 +45,12 @@ def render(
         else:
             sent.append(bases.get(i) or messages[i] if bases else messages[i])
         if i in results:
-            sent.extend(_results(history, line, i))
-            sent.extend(stand_ins)
+            found = results[i]
+            if len(found) == 1 and found[0] == i + 1 and not form[i + 1]:
+                sent.append(messages[i + 1])  # the commonest case, without the detour
+            else:
+                sent.extend(_results(history, line, i))
+            sent += stand_ins
     return sent
 
 
