@@ -10,6 +10,7 @@ from langchain_core.messages import (
     BaseMessage,
     HumanMessage,
     SystemMessage,
+    ToolCall,
     ToolMessage,
 )
 
@@ -25,6 +26,8 @@ Count = TokenCounter | Callable[[Sequence[BaseMessage]], int]
 """What can be given as a token counter, beside `"approximate"`."""
 
 _ROLE_CHARACTERS: dict[type, int] = {HumanMessage: 4, AIMessage: 9, ToolMessage: 4}
+_CALL_FIELDS = ("name", "args", "id", "type")
+_CALL_FRAME = len("{'name': '', 'args': , 'id': '', 'type': 'tool_call'}")
 _PLAIN = "must be a whole number of at least 0 for a list of messages"
 
 
@@ -141,7 +144,7 @@ class _Quarter(Tokens):
             if "tool_call_id" in fields:
                 characters += len(fields["tool_call_id"])
             elif fields.get("tool_calls"):
-                characters += len(repr(fields["tool_calls"]))
+                characters += _written(fields["tool_calls"])
             if fields["name"]:
                 characters += len(fields["name"])
             found.append((characters + 15) // 4)
@@ -152,6 +155,26 @@ class _Quarter(Tokens):
             return super().reworded(message, text)
         fixed = len(message.tool_call_id) + len(message.name or "") + 4
         return (len(text) + fixed + 15) // 4
+
+
+def _written(calls: list[ToolCall]) -> int:
+    """Measure the `repr` of tool calls, without writing out what is the same in all.
+
+    Args:
+        calls: The calls.
+
+    Returns:
+        Characters.
+    """
+    length = 2 * len(calls)
+    for call in calls:
+        name = call["id"]
+        if tuple(call) != _CALL_FIELDS or not (name and name.isidentifier()):
+            return len(repr(calls))
+        if not call["name"].isidentifier():
+            return len(repr(calls))
+        length += len(call["name"]) + len(name) + len(repr(call["args"])) + _CALL_FRAME
+    return length
 
 
 class _Foreign(Tokens):

@@ -83,8 +83,7 @@ class Session:
             history: The history.
         """
         self.history = history
-        self._contents: list[object] = []
-        self._fields: list[dict[str, object]] = []
+        self._seen = 0
         self._lists: dict[int, int] = {}
         self._window: dict[int, int] = {}
         self._watched: tuple[list[dict[str, object]], list[object]] = [], []
@@ -162,13 +161,10 @@ class Session:
 
     def remember(self) -> None:
         """Note what the messages look like now, to notice later what was edited."""
-        messages = self.history.messages
-        start = len(self._fields)
-        fields = [message.__dict__ for message in messages[start:]]
-        self._fields += fields
-        self._contents += map(_content, fields)
-        if set(map(type, self._contents[start:])) - {str}:
-            new = enumerate(self._contents[start:], start)
+        messages, contents = self.history.messages, self.history.contents
+        start, self._seen = self._seen, len(messages)
+        if set(map(type, contents[start:])) - {str}:
+            new = enumerate(contents[start:], start)
             lists = [i for i, content in new if type(content) is not str]
             self._lists |= {i: _deep(messages[i]) for i in lists}
         self._watch(start)
@@ -202,16 +198,16 @@ class Session:
         Args:
             start: Position of the first message that is new.
         """
-        line, length = self.replay.line, len(self._fields)
-        if length <= _READ_ALL or not line.log:
-            self._watched = self._fields, self._contents
+        line, history = self.replay.line, self.history
+        if self._seen <= _READ_ALL or not line.log:
+            self._watched = history.fields, history.contents
             return
         if self._watched_epoch != line.epoch:
             self._watched, start = ([], []), 0
         fields, contents = self._watched
         stand = line.form[start:].translate(_STANDS)
-        fields += compress(self._fields[start:], stand)
-        contents += compress(self._contents[start:], stand)
+        fields += compress(history.fields[start:], stand)
+        contents += compress(history.contents[start:], stand)
         self._watched_epoch = line.epoch
 
     def _unedited(self) -> bool:
@@ -238,7 +234,8 @@ class Session:
         for i, (mine, theirs) in enumerate(
             zip(self.history.messages, messages, strict=False)
         ):
-            known = self._fields[i]["content"] == self._contents[i]
+            history = self.history
+            known = history.fields[i]["content"] == history.contents[i]
             deep = self._lists.get(i, self._window.get(i))
             if not known or (deep is not None and deep != _deep(mine)):
                 break
@@ -256,11 +253,12 @@ class Session:
         mine = self.history.messages
         last = len(mine) - 1
         if mine and (mine[0] is not messages[0] or mine[last] is not messages[last]):
+            history = self.history
             mine[:] = messages[: len(mine)]
-            self._fields = [message.__dict__ for message in mine]
-            self._contents = list(map(_content, self._fields))
+            history.fields = [message.__dict__ for message in mine]
+            history.contents = list(map(_content, history.fields))
+            history.rendered = {}
             self._watched_epoch = -1
-            self.history.rendered = {}
             self._view = _View()
 
     def beginning_of_step(self) -> int:
@@ -354,7 +352,7 @@ class Sessions:
             if not length:
                 return Session(History(self._options, keyed=keyed))
             found = known[k].shortened(length)
-            found.history.messages[:] = messages[:length]
+            found.adopt(messages)
         return found if additive else found.shortened(found.beginning_of_step())
 
     def give(self, session: Session) -> None:
