@@ -2,56 +2,16 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable
 
-__all__ = ["boundary", "head_and_tail", "largest_fit"]
+from langchain_memkit.core.graphemes import floor_cut, is_safe_cut
 
-_JOINER = "\u200d"
-_EXTENDERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
+__all__ = ["head_and_tail", "largest_fit"]
+
 _HEAD_SHARE = 0.6
 _ATTEMPTS = 24
 _SHRINK = 0.9
 _LINE_SEARCH = 80
-
-
-def _extends(character: str) -> bool:
-    return (
-        character in _EXTENDERS
-        or unicodedata.category(character) in {"Mn", "Me", "Mc"}
-        or "\U0001f3fb" <= character <= "\U0001f3ff"
-        or "\udc00" <= character <= "\udfff"
-    )
-
-
-def _is_flag_half(character: str) -> bool:
-    return "\U0001f1e6" <= character <= "\U0001f1ff"
-
-
-def boundary(text: str, position: int) -> int:
-    r"""Move a position back to where no character is cut in two.
-
-    Args:
-        text: Any text.
-        position: Where to cut, from 0 to its length.
-
-    Returns:
-        The position, or one before it that joins no marks, joiners or flags.
-
-    Example:
-        >>> boundary("e\u0301", 1)
-        0
-    """
-    while 0 < position < len(text) and (
-        _extends(text[position]) or text[position - 1] == _JOINER
-    ):
-        position -= 1
-    if 0 < position < len(text) and _is_flag_half(text[position]):
-        start = position
-        while start > 0 and _is_flag_half(text[start - 1]):
-            start -= 1
-        position -= (position - start) % 2
-    return position
 
 
 def head_and_tail(text: str, keep: int) -> tuple[str, str]:
@@ -68,15 +28,12 @@ def head_and_tail(text: str, keep: int) -> tuple[str, str]:
         >>> head_and_tail("0123456789", 5)
         ('012', '89')
     """
-    head = boundary(text, int(keep * _HEAD_SHARE))
+    head = floor_cut(text, int(keep * _HEAD_SHARE), floor=-1)
     line = text.rfind("\n", max(0, head - min(_LINE_SEARCH, head // 4)), head)
     head = line if line > 0 else head
-    start = len(text) - (keep - int(keep * _HEAD_SHARE))
-    tail = boundary(text, start)
-    if tail < start:  # a wider tail would not fit; skip the character that was cut
-        tail = start
-        while tail < len(text) and boundary(text, tail) != tail:
-            tail += 1
+    tail = len(text) - (keep - int(keep * _HEAD_SHARE))
+    while not is_safe_cut(text, tail):
+        tail += 1
     return text[:head], text[tail:]
 
 

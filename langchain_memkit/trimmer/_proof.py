@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from langchain_core.messages import BaseMessage, RemoveMessage
 
 from langchain_memkit.messages import (
+    is_blank,
     is_human,
     is_pinned,
     is_system,
@@ -76,7 +77,7 @@ def _present(
     texts = {str(m.content) for m in new if is_human(m)} | {""}
     if users and not texts & {str(users[-1].content), EMPTY_TEXT}:
         yield _fault(0, "law-4-present", "The last user message is missing.")
-    if sent and not new:
+    if not new and not all(result_id(m) is not None or is_blank(m) for m in sent):
         yield _fault(0, "law-4-present", "Nothing is left.")
     if users and all(map(is_system, new)):
         yield _fault(0, "law-4-present", "Only system messages are left.")

@@ -20,17 +20,22 @@ from langchain_core.messages import (
 from langchain_memkit import (
     BudgetExceededError,
     EpisodeTrimmer,
+    TrimReport,
     pin,
+    recall_key,
     validate_history,
 )
+from langchain_memkit.core.keys import content_key
 from langchain_memkit.counters.approximate import ApproximateCounter
 from langchain_memkit.messages import (
     MARK,
+    archive_text,
     is_human,
     is_pinned,
     is_system,
     mark_of,
     result_id,
+    says_something,
 )
 
 count = ApproximateCounter()
@@ -287,3 +292,63 @@ def test_law_12_a_callable_is_held_to_the_count_of_the_whole(history, budget):
     with pytest.raises(BudgetExceededError) as caught:
         trimmed(history, budget, token_counter=odd, on_overflow="raise")
     assert caught.value.floor_tokens == odd(out)
+
+
+@given(histories, budgets, MODES)
+def test_the_report_adds_up_and_its_proof_finds_nothing(history, budget, mode):
+    """A row a message, the tokens of the output, and no law broken but the budget."""
+    trimmer = EpisodeTrimmer(budget, system_messages=mode, on_overflow="keep")
+    report, out = trimmer.explain(history), trimmer.invoke(history)
+    assert [row.index for row in report.rows] == list(range(len(history)))
+    assert report.tokens_after == count(out)
+    assert sum(row.tokens_after for row in report.rows) == report.tokens_after
+    rules = {fault.rule for fault in report.verify(history, out)}
+    late = visible(history)[-1:] and result_id(visible(history)[-1]) is not None
+    allowed = {"law-1-budget"} if count(out) > budget else set()
+    assert rules <= allowed | ({"law-3-front"} if late else set())
+    assert TrimReport.model_validate_json(report.model_dump_json()) == report
+
+
+@given(histories, budgets, st.sampled_from(["auto", "keep", "drop"]))
+def test_law_11_reasoning_goes_as_it_was_told(history, budget, how):
+    """Dropped reasoning is nowhere, kept reasoning stands in every kept message."""
+    out = trimmed(history, budget, reasoning=how)
+    assert validate_history(out) == []
+    blocks = [b for m in out if isinstance(m.content, list) for b in m.content]
+    thoughts = [b for b in blocks if isinstance(b, dict) and b["type"] == "thinking"]
+    if how == "drop":
+        assert not thoughts
+    if how == "keep":
+        assert not any(mark_of(m).get("form") == "bare" for m in out)
+    assert trimmed(out, budget, reasoning=how) == out or count(out) > budget
+
+
+class Shelf:
+    """An archive that writes down what it was handed."""
+
+    def __init__(self):
+        self.taken = {}
+        self.times = 0
+
+    def archive(self, entries):
+        self.times += 1
+        for entry in entries:
+            assert self.taken.setdefault(entry.key, entry) == entry
+
+    async def aarchive(self, entries):
+        self.archive(entries)
+
+
+@given(histories, budgets)
+def test_law_10_what_left_was_taken_first_and_keys_lead_to_it(history, budget):
+    """Each text that is not sent any more was handed over, under the key shown."""
+    shelf = Shelf()
+    out = trimmed(history, budget, memory=shelf)
+    rows = EpisodeTrimmer(budget, memory=Shelf()).explain(history).rows
+    for row in rows:
+        message = history[row.index]
+        if row.action in {"stubbed", "clipped", "evicted"} and says_something(message):
+            assert content_key(archive_text(message)) in shelf.taken
+    for message in out:
+        if mark_of(message).get("form") in {"stub", "clip"}:
+            assert recall_key(message) in shelf.taken
