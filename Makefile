@@ -43,6 +43,13 @@ browser: $(VENV)/.dev  ## Look at the page of `memkit compare` in headless Chrom
 docs: $(VENV)/.dev  ## Build the documentation, warnings are errors
 	$(BIN)/mkdocs build --quiet --strict --site-dir site
 
+bench: $(VENV)/.bench  ## Regenerate all figures from DATA=FOLDER (see benchmarks/all.py)
+	$(BIN)/python benchmarks/all.py $(DATA)
+
+$(VENV)/.bench: pyproject.toml | $(VENV)/.dev
+	$(PIP) install --editable ".[bench]"
+	@touch $@
+
 lowest:  ## Run the tests with the lowest direct versions
 	$(PYTHON) -m venv --clear .venv-lowest
 	.venv-lowest/bin/python -m pip install -qq uv
