@@ -15,7 +15,12 @@ import sys
 import textwrap
 from pathlib import Path
 
-from langchain_memkit import ApproximateCounter, TiktokenCounter
+from langchain_memkit import (
+    ApproximateCounter,
+    CounterError,
+    MissingExtraError,
+    TiktokenCounter,
+)
 
 PROSE = """
 The night train to the coast carries eleven coaches, two of them with berths. Travellers
@@ -96,7 +101,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="How far are the counters off?")
     parser.add_argument("--text", nargs="*", default=[])
     arguments = parser.parse_args()
-    real = TiktokenCounter()
+    try:
+        real = TiktokenCounter()
+    except (CounterError, MissingExtraError) as error:
+        print(f"not measured: {error}")
+        return
     plain, aware = ApproximateCounter(), ApproximateCounter(script_aware=True)
     print(f"made by: python {' '.join(sys.argv)}\n")
     print("| text | o200k_base | chars/4 off by | script-aware off by |")
