@@ -6,6 +6,7 @@ from scripts; the command itself needs the extra `cli`.
 
 from __future__ import annotations
 
+import io
 import logging
 import sys
 
@@ -27,6 +28,10 @@ def main() -> None:
         if package not in {"typer", "rich"}:
             raise
         sys.exit(f"memkit: {MissingExtraError('cli', package)}")
+    # a terminal that cannot show a sign gets a question mark, not a traceback
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     # what a method logs while it is measured would tear the tables apart
     logging.getLogger("langchain_memkit").addHandler(logging.NullHandler())
     app(prog_name="memkit")

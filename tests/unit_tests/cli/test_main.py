@@ -1,5 +1,7 @@
 """The command starts with its extra, and says what to install without it."""
 
+import io
+import os
 import subprocess
 import sys
 
@@ -24,6 +26,44 @@ def test_without_the_extra_it_says_what_to_install(package):
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert 'pip install "langchain-memkit[cli]"' in done.stderr
+
+
+def test_a_terminal_of_few_signs_is_no_mistake(tmp_path):
+    """What cannot be encoded is replaced."""
+    file = tmp_path / "run.json"
+    file.write_text('[{"role": "user", "content": "x"}]', encoding="utf-8")
+    code = "from langchain_memkit.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "trim", file, "--max-tokens", "9"],
+        check=False,
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
+    assert done.returncode == 0
+    assert b"1 ? 1" in done.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals differ")
+def test_an_interruption_has_its_code():
+    """No traceback where a user presses Ctrl-C."""
+    code = (
+        "import signal; from langchain_memkit.cli import main; "
+        "import langchain_memkit.cli.trim_command as t; "
+        "t.read_transcripts = lambda file: signal.raise_signal(signal.SIGINT); "
+        "import sys; sys.argv = ['memkit', 'trim', 'x']; main()"
+    )
+    done = run(code)
+    assert done.returncode == 130
+    assert "Traceback" not in done.stderr
+
+
+def test_a_stream_of_another_kind_is_left_alone(monkeypatch):
+    """A program may catch what the command prints."""
+    monkeypatch.setattr(sys, "argv", ["memkit", "--version"])
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    with pytest.raises(SystemExit):
+        main()
+    assert sys.stdout.getvalue().startswith("memkit 0.")
 
 
 def test_the_reader_and_the_comparison_need_no_extra():
