@@ -183,7 +183,7 @@ class Fitting:
         )
 
     def fit_state(
-        self, state: TrimState, runtime: Runtime[Any], record: TrimRecord | None
+        self, state: TrimState, *, runtime: Runtime[Any], record: TrimRecord | None
     ) -> Fitted:
         """Fit the messages of a state, beside what the last call sent with them.
 
@@ -203,7 +203,7 @@ class Fitting:
         return _run(self._job_of_state(state, runtime, record))
 
     async def afit_state(
-        self, state: TrimState, runtime: Runtime[Any], record: TrimRecord | None
+        self, state: TrimState, *, runtime: Runtime[Any], record: TrimRecord | None
     ) -> Fitted:
         """Do what `fit_state` does, without blocking the event loop.
 
@@ -230,7 +230,7 @@ class Fitting:
         trimmer = self._trimmer(now, most)
         count = trimmer.count_tokens
         known = cast("TrimState", request.state).get("memkit_residents") or {}
-        blocks, visible = block_tokens(request.messages, known, count)
+        blocks, visible = block_tokens(request.messages, known, count=count)
         overhead = self._window.overhead(
             request_tokens=request_tokens(request, count), block_tokens=blocks
         )
@@ -253,7 +253,7 @@ class Fitting:
             most = self._window.tokens(None)
             count = self._trimmer(most, most).count_tokens
             known = state.get("memkit_residents") or {}
-            blocks, _ = block_tokens((), known, count)
+            blocks, _ = block_tokens((), known, count=count)
             overhead = self._window.overhead(request_tokens=0, block_tokens=blocks)
         else:
             most, overhead = record["max_tokens"], record["overheads"][-1][1]

@@ -13,7 +13,7 @@ from langchain.agents.structured_output import (
     ProviderStrategy,
     ToolStrategy,
 )
-from langchain_core.messages import BaseMessage, SystemMessage
+from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from langchain_memkit.messages import resident_tokens
@@ -64,6 +64,7 @@ def _schemas(request: ModelRequest[Any]) -> Iterator[Mapping[str, Any]]:
 def block_tokens(
     messages: Sequence[BaseMessage],
     known: Mapping[str, Residents],
+    *,
     count: CountTokens,
 ) -> tuple[int, int]:
     """Price the blocks of memories of a prompt.
@@ -79,7 +80,8 @@ def block_tokens(
     Returns:
         The price of all blocks, and of those that stand among the messages already.
     """
-    seen = [m for m in messages if resident_tokens(m) is not None]
+    humans = [m for m in messages if isinstance(m, HumanMessage)]
+    seen = [m for m in humans if resident_tokens(m) is not None]
     visible = sum(max(resident_tokens(m) or 0, count([m])) for m in seen)
     total = 0
     for entry in known.values():

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from langchain_core.messages import AnyMessage, BaseMessage, HumanMessage
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
 
 from langchain_memkit.core.retention import EvidenceCapsule
 from langchain_memkit.counters.approximate import ApproximateCounter
@@ -17,6 +24,9 @@ from langchain_memkit.messages import (
 )
 
 __all__ = ["insert_block", "is_user_turn", "make_block", "read_residents", "turn_of"]
+
+_NO_USERS = frozenset({AIMessage, ToolMessage, SystemMessage})
+"""Told apart at once, as a long tool loop is made of them."""
 
 _LEAD = "What is remembered from before. It is background, and nobody says it now:"
 
@@ -92,9 +102,17 @@ def turn_of(messages: Sequence[BaseMessage]) -> str | None:
         >>> turn_of([HumanMessage("hi", id="m1")])
         'm1'
     """
-    for index in range(len(messages) - 1, -1, -1):
-        if is_user_turn(messages[index]):
-            return messages[index].id or f"{index}: {messages[index].text}"
+    place = _last_user_turn(messages)
+    if place is None:
+        return None
+    return messages[place].id or f"{place}: {messages[place].text}"
+
+
+def _last_user_turn(messages: Sequence[BaseMessage]) -> int | None:
+    for place in range(len(messages) - 1, -1, -1):
+        message = messages[place]
+        if type(message) not in _NO_USERS and is_user_turn(message):
+            return place
     return None
 
 
@@ -111,10 +129,7 @@ def insert_block(
         The prompt with the block; without a user's message it stands after the leading
         system messages.
     """
-    place = next(
-        (i for i in range(len(messages) - 1, -1, -1) if is_user_turn(messages[i])),
-        None,
-    )
+    place = _last_user_turn(messages)
     if place is None:
         systems = map(is_system, messages)
         place = next((i for i, found in enumerate(systems) if not found), len(messages))

@@ -234,7 +234,9 @@ class _Persisting(AgentMiddleware[TrimState, Any, Any]):
         record = (state.get("memkit_overheads") or {}).get(self.name)
         if not self._fitting.is_ready(state, record):
             return None
-        return self._change(self._fitting.fit_state(state, runtime, record))
+        return self._change(
+            self._fitting.fit_state(state, runtime=runtime, record=record)
+        )
 
     async def abefore_model(
         self, state: TrimState, runtime: Runtime[Any]
@@ -256,7 +258,9 @@ class _Persisting(AgentMiddleware[TrimState, Any, Any]):
         record = (state.get("memkit_overheads") or {}).get(self.name)
         if not self._fitting.is_ready(state, record):
             return None
-        return self._change(await self._fitting.afit_state(state, runtime, record))
+        return self._change(
+            await self._fitting.afit_state(state, runtime=runtime, record=record)
+        )
 
     def _change(self, fitted: Fitted) -> dict[str, Any] | None:
         changes = changes_of(removed=fitted.removed, replaced=fitted.replaced)

@@ -64,17 +64,17 @@ def test_a_block_is_priced_at_its_budget():
     """What a block holds makes no difference while it is within its budget."""
     known = {"mem": {"turn": "1", "text": "likes teal", "tokens": 64}}
     block = mark_resident(HumanMessage("likes teal"), 64)
-    assert block_tokens([], known, COUNT) == (64, 0)
-    assert block_tokens([block], known, COUNT) == (64, 64)
-    assert block_tokens([block], {}, COUNT) == (64, 64)
+    assert block_tokens([], known, count=COUNT) == (64, 0)
+    assert block_tokens([block], known, count=COUNT) == (64, 64)
+    assert block_tokens([block], {}, count=COUNT) == (64, 64)
     empty = {"mem": {"turn": "1", "text": "", "tokens": 64}}
-    assert block_tokens([], empty, COUNT) == (64, 0)
+    assert block_tokens([], empty, count=COUNT) == (64, 0)
 
 
 def test_a_block_over_its_budget_has_its_own_price():
     """A counter that finds more than the budget is believed."""
     known = {"mem": {"turn": "1", "text": "likes teal " * 40, "tokens": 64}}
-    total, _ = block_tokens([], known, COUNT)
+    total, _ = block_tokens([], known, count=COUNT)
     assert total > 100
 
 
