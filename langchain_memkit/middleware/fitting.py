@@ -13,7 +13,7 @@ from langgraph.runtime import Runtime
 from langchain_memkit.exceptions import BudgetExceededError
 from langchain_memkit.middleware.overhead import block_tokens, request_tokens, settle
 from langchain_memkit.middleware.places import Places
-from langchain_memkit.middleware.state import TrimRecord, TrimState
+from langchain_memkit.middleware.state import Residents, TrimRecord, TrimState
 from langchain_memkit.middleware.window import Window
 from langchain_memkit.protocols import Archive
 from langchain_memkit.trimmer import EpisodeTrimmer, TrimCall, TrimResult
@@ -115,7 +115,8 @@ class Fitting:
 
         Args:
             window: The budget of a whole prompt.
-            places: Where what leaves goes; `None` keeps none of it.
+            places: Where what leaves goes; `None` keeps it only where a memory
+                middleware makes its memory on the agent's own store.
             options: Options of `EpisodeTrimmer`.
 
         Raises:
@@ -124,6 +125,7 @@ class Fitting:
         """
         self._window = window
         self._places = places
+        self._stored = Places.make(None, None)
         self._options = dict(options)
         self._trimmers: dict[tuple[int, int], EpisodeTrimmer] = {}
         known = window.fraction is None
@@ -240,7 +242,9 @@ class Fitting:
             trimmer=trimmer,
             max_tokens=most,
             messages=request.messages,
-            call=TrimCall(settled - visible, past, self._archive(request.runtime)),
+            call=TrimCall(
+                settled - visible, past, self._archive(request.runtime, known)
+            ),
             exact_tokens=overhead + most - now - visible,
             system=[request.system_message] if request.system_message else [],
             visible_tokens=visible,
@@ -249,10 +253,10 @@ class Fitting:
     def _job_of_state(
         self, state: TrimState, runtime: Runtime[Any], record: TrimRecord | None
     ) -> _Job:
+        known = state.get("memkit_residents") or {}
         if record is None:
             most = self._window.tokens(None)
             count = self._trimmer(most, most).count_tokens
-            known = state.get("memkit_residents") or {}
             blocks, _ = block_tokens((), known, count=count)
             overhead = self._window.overhead(request_tokens=0, block_tokens=blocks)
         else:
@@ -262,12 +266,21 @@ class Fitting:
             trimmer=self._trimmer(most, most),
             max_tokens=most,
             messages=state["messages"],
-            call=TrimCall(overhead, past, self._archive(runtime)),
+            call=TrimCall(overhead, past, self._archive(runtime, known)),
             exact_tokens=overhead,
         )
 
-    def _archive(self, runtime: Runtime[Any] | None) -> Archive | None:
-        return None if self._places is None else self._places.of(runtime)[0]
+    def _archive(
+        self, runtime: Runtime[Any] | None, known: Mapping[str, Residents]
+    ) -> Archive | None:
+        if self._places is not None:
+            return self._places.of(runtime)[0]
+        found = [
+            labels for e in known.values() if (labels := e.get("on_store")) is not None
+        ]
+        if "memory" in self._options or not found:
+            return None
+        return self._stored.at(tuple(found[0]), runtime=runtime)[0]
 
     def _trimmer(self, now: int, most: int) -> EpisodeTrimmer:
         found = self._trimmers.get((now, most))

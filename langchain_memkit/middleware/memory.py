@@ -87,6 +87,7 @@ class ForgettingMemoryMiddleware(AgentMiddleware[ResidentState, Any, Any]):
         if budget is not None:
             budget_tokens = budget.split().memory_tokens
         self._budget_tokens = check_count("budget_tokens", budget_tokens)
+        self._serves_trimmers = tools and memory is None
         self.tools = make_tools_for(self._places.here) if tools else []
 
     @property
@@ -113,11 +114,17 @@ class ForgettingMemoryMiddleware(AgentMiddleware[ResidentState, Any, Any]):
         known, turn = self._known(state), turn_of(state["messages"])
         if known is not None and turn in (known["turn"], None):
             return None
-        places = self._places.of(runtime)
+        labels = self._places.namespace(runtime)
+        places = self._places.at(labels, runtime=runtime)
         for place in places:
             place.consolidate()
         text = read_residents(places, budget_tokens=self._budget_tokens)
-        entry = Residents(turn=turn or "", text=text, tokens=self._budget_tokens)
+        entry = Residents(
+            turn=turn or "",
+            text=text,
+            tokens=self._budget_tokens,
+            on_store=list(labels) if self._serves_trimmers else None,
+        )
         return {"memkit_residents": {self.name: entry}}
 
     async def abefore_model(

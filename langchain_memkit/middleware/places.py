@@ -89,7 +89,24 @@ class Places:
                 is no tuple of labels.
             StoreError: The compartment cannot be opened.
         """
-        labels = self.namespace(runtime)
+        return self.at(self.namespace(runtime), runtime=runtime)
+
+    def at(
+        self, labels: tuple[str, ...], *, runtime: Runtime[Any] | None
+    ) -> tuple[ForgettingMemory, ...]:
+        """Open what a run with a known compartment reads.
+
+        Args:
+            labels: The compartment; none for the memory itself.
+            runtime: The run; `None` outside of any.
+
+        Returns:
+            As `of`.
+
+        Raises:
+            InvalidInputError: As `of`.
+            StoreError: As `of`.
+        """
         memory = self.memory or self._on_store(runtime)
         if labels == ():
             return (memory,)

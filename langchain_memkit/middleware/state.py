@@ -16,11 +16,15 @@ class Residents(TypedDict):
         turn: Names the user turn.
         text: The block as it is sent, empty where there is none.
         tokens: What it is priced at.
+        on_store: The compartment on the agent's own store that the model can recall
+            from, for a trimmer without a memory of its own to use; `None` where there
+            is another memory or no recall tool.
     """
 
     turn: str
     text: str
     tokens: int
+    on_store: list[str] | None
 
 
 class TrimRecord(TypedDict):

@@ -91,7 +91,9 @@ class EpisodeTrimMiddleware(AgentMiddleware[TrimState, Any, Any]):
             budget: In place of `max_tokens`: a window that is shared out; memories and
                 documents get their shares, the messages the rest.
             memory: Takes every text before it leaves. A `ForgettingMemory` also gives
-                the model the tool `recall`; any other `Archive` only takes.
+                the model the tool `recall`; any other `Archive` only takes. `None`
+                keeps nothing, unless a `ForgettingMemoryMiddleware` of the agent makes
+                its memory on the agent's `store`: then that one takes it.
             namespace: Names the compartment of a run, given its runtime; `None` means
                 the thread's id, or the memory itself where a run has no thread.
             persist: Whether what left is also taken out of the agent's state.

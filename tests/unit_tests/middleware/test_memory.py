@@ -150,7 +150,7 @@ def test_private_state_is_plain_json_and_private(memory):
     assert set(agent.invoke(say("hello"), THREAD)) == {"messages"}
     kept = agent.get_state(THREAD).values["memkit_residents"]
     assert json.loads(json.dumps(kept)) == kept
-    assert set(kept["mem"]) == {"turn", "text", "tokens"}
+    assert set(kept["mem"]) == {"turn", "text", "tokens", "on_store"}
 
 
 def test_no_conversation_sees_anothers_memories(memory):

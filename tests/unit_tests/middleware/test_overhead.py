@@ -62,18 +62,20 @@ def test_the_schema_of_the_answer_is_counted(answer):
 
 def test_a_block_is_priced_at_its_budget():
     """What a block holds makes no difference while it is within its budget."""
-    known = {"mem": {"turn": "1", "text": "likes teal", "tokens": 64}}
+    known = {"mem": {"turn": "1", "text": "likes teal", "tokens": 64, "on_store": None}}
     block = mark_resident(HumanMessage("likes teal"), 64)
     assert block_tokens([], known, count=COUNT) == (64, 0)
     assert block_tokens([block], known, count=COUNT) == (64, 64)
     assert block_tokens([block], {}, count=COUNT) == (64, 64)
-    empty = {"mem": {"turn": "1", "text": "", "tokens": 64}}
+    empty = {"mem": {"turn": "1", "text": "", "tokens": 64, "on_store": None}}
     assert block_tokens([], empty, count=COUNT) == (64, 0)
 
 
 def test_a_block_over_its_budget_has_its_own_price():
     """A counter that finds more than the budget is believed."""
-    known = {"mem": {"turn": "1", "text": "likes teal " * 40, "tokens": 64}}
+    known = {
+        "mem": {"turn": "1", "text": "likes teal " * 40, "tokens": 64, "on_store": None}
+    }
     total, _ = block_tokens([], known, count=COUNT)
     assert total > 100
 

@@ -18,6 +18,7 @@ from langchain_core.messages.utils import count_tokens_approximately
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph.message import add_messages
+from langgraph.store.memory import InMemoryStore
 from langgraph.types import Command
 from pydantic import BaseModel, Field
 
@@ -25,7 +26,9 @@ from langchain_memkit import (
     ApproximateCounter,
     BudgetExceededError,
     ContextBudget,
+    ForgettingMemory,
     InvalidInputError,
+    LangGraphMemoryStore,
     StoreError,
     validate_history,
 )
@@ -381,6 +384,30 @@ def test_the_recall_tool_comes_with_a_memory(memory, look_up):
     _, model = looping(look_up, 1, EpisodeTrimMiddleware(max_tokens=900))
     names = [tool["function"]["name"] for tool in model.calls[0].tools]
     assert names == ["look_up"]
+
+
+@pytest.mark.parametrize("persist", [False, True])
+def test_on_the_agents_store_both_share_one_memory(look_up, persist):
+    """Without a memory of its own, a trimmer keeps what the memory tools can fetch."""
+    store = InMemoryStore()
+    trim = EpisodeTrimMiddleware(max_tokens=1_600, persist=persist, keep_last_steps=1)
+    _, model = looping(look_up, 20, ForgettingMemoryMiddleware(), trim, store=store)
+    found = [stub for call in model.calls for stub in stubs(call.messages)]
+    memory = ForgettingMemory(LangGraphMemoryStore(store, ("langchain_memkit",)))
+    for stub in found:
+        step = int(stub.tool_call_id.rpartition("-")[2])
+        assert memory.scoped(("t1",)).recall(recall_key(stub)) == look_up.func(step)
+    assert found
+
+
+@pytest.mark.parametrize("tools", [False, True])
+def test_what_no_tool_can_fetch_has_no_key(memory, look_up, tools):
+    """Another memory, or one without tools, is not taken for the trimmer's."""
+    trim = EpisodeTrimMiddleware(max_tokens=1_600, keep_last_steps=1)
+    other = ForgettingMemoryMiddleware(memory=memory if tools else None, tools=tools)
+    _, model = looping(look_up, 20, other, trim, store=InMemoryStore())
+    assert not any(stubs(call.messages) for call in model.calls)
+    assert "[left out]" in [m.text for m in model.calls[-1].messages]
 
 
 def test_no_tool_is_offered_twice(memory, look_up):
