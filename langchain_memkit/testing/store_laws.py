@@ -197,8 +197,9 @@ def check_law_5_tombstones(open_store: OpenStore) -> None:
     open_store().put(archived, now=before, only_new=True)
     assert _names(store) == ["c"]
     assert [memory.content for memory in store.read(["c"])] == ["first"]
-    open_store().put([_note("a", "put")], now=before)
-    store.remove(["a"], now=_NOON, until=_NOON - _DAY)
+    open_store().put([_note("b", "put"), _note("a", "put")], now=before)
+    assert [m.content for m in store.read(["a", "b"])] == ["put", "put"]
+    store.remove(["a", "b"], now=_NOON, until=_NOON - _DAY)
     open_store().put(archived, now=_NOON + _DAY, only_new=True)
     assert [m.content for m in store.read(["a", "b"])] == ["again", "again"]
 
@@ -381,4 +382,4 @@ def _in_threads(
         thread.start()
     for thread in threads:
         thread.join()
-    assert errors == []
+    assert errors == [], errors
