@@ -88,11 +88,10 @@ class Agreement(RuleBasedStateMachine):
         name=NAMES,
         text=TEXTS,
         share=SHARES,
-        source=SOURCES,
-        pinned=st.booleans(),
+        options=st.fixed_dictionaries({"source": SOURCES, "pinned": st.booleans()}),
     )
-    def remember(self, place, name, text, share, source, pinned):
-        self.ask(place, "remember", name, text, share, source=source, pinned=pinned)
+    def remember(self, place, name, text, share, options):
+        self.ask(place, "remember", name, text, share, **options)
 
     @rule(place=places, names=st.lists(NAMES, max_size=4), text=TEXTS)
     def remember_many(self, place, names, text):
