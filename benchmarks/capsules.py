@@ -25,7 +25,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -245,13 +245,12 @@ METHODS: dict[str, Method] = {
 
 def ablations() -> dict[str, Method]:
     """Take each part of the value away, one at a time."""
-    weights = ExcerptWeights()
     changes = {
-        "no neighbours": replace(weights, near=0.0),
-        "no document share": replace(weights, document=0.0),
-        "no base order": replace(weights, rank=0.0),
-        "no power": replace(weights, power=1.0),
-        "no length": replace(weights, length=0.0),
+        "no neighbours": ExcerptWeights(near=0.0),
+        "no document share": ExcerptWeights(document=0.0),
+        "no base order": ExcerptWeights(rank=0.0),
+        "no power": ExcerptWeights(power=1.0),
+        "no length": ExcerptWeights(length=0.0),
     }
     return {
         "memkit": capsules(),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         EvictionPlan,
         plan_eviction,
     )
+    from langchain_memkit.core.excerpts import ExcerptWeights
     from langchain_memkit.core.retention import (
         EvidenceCapsule,
         RetentionCandidate,
@@ -86,6 +87,7 @@ _HOMES = {
         "EvictionPlan",
         "plan_eviction",
     ),
+    "core.excerpts": ("ExcerptWeights",),
     "core.retention": (
         "EvidenceCapsule",
         "RetentionCandidate",

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from pydantic import Field
+
+from langchain_memkit.core.models import FrozenModel
 from langchain_memkit.core.terms import TermPlaces
 from langchain_memkit.core.units import Span, split_units
 
@@ -22,8 +25,10 @@ _LEAST_SPLIT_TEXTS = 12
 _SPLIT_BUDGETS = 6
 
 
-@dataclass(frozen=True, slots=True)
-class ExcerptWeights:
+_Weight = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
+
+
+class ExcerptWeights(FrozenModel):
     """What makes a unit worth sending.
 
     Formula: with shares of the query's idf weight from 0 to 1, a unit is worth
@@ -38,18 +43,23 @@ class ExcerptWeights:
     more or less changes less than 0.005.
 
     Attributes:
-        near: Weight of terms that only the neighbouring units hold.
+        near: Weight of terms that only the neighbouring units hold; as all of these
+            from 0 to 10.
         document: Weight of terms that stand anywhere in the text.
         rank: Weight of the base retriever's order.
         power: Above 1 prefers few good units to many fair ones.
         length: Above 0 prefers long units; 1 would make them free.
+
+    Example:
+        >>> ExcerptWeights(rank=0).rank
+        0.0
     """
 
-    near: float = 0.4
-    document: float = 0.1
-    rank: float = 0.35
-    power: float = 3.0
-    length: float = 0.6
+    near: _Weight = 0.4
+    document: _Weight = 0.1
+    rank: _Weight = 0.35
+    power: _Weight = 3.0
+    length: _Weight = 0.6
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,24 @@ class Recent(Generic[Value]):
             for name in names:
                 self._put(name, change(self._values.get(name)))
 
+    def __getstate__(self) -> tuple[int, OrderedDict[str, Value]]:
+        """Leave the lock out of copies.
+
+        Returns:
+            The bound and the values.
+        """
+        with self._lock:
+            return self._most, self._values.copy()
+
+    def __setstate__(self, state: tuple[int, OrderedDict[str, Value]]) -> None:
+        """Make a copy with a lock of its own.
+
+        Args:
+            state: What `__getstate__` gave.
+        """
+        self._most, self._values = state
+        self._lock = Lock()
+
     def _use(self, name: str) -> Value | None:
         if name in self._values:
             self._values.move_to_end(name)

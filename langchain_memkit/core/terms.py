@@ -15,6 +15,7 @@ __all__ = ["QueryTerm", "TermPlaces", "find_term", "fold_case", "query_terms"]
 
 _STEM_CHARACTERS = 4
 _WHOLE_WORD_CHARACTERS = 3
+_MOST_TERMS = 64
 
 _WORD = re.compile(r"\w+")
 # Thai, Lao, Burmese, Khmer, kana, Han, Hangul: no spaces between words, or endings
@@ -83,7 +84,7 @@ def query_terms(
             holds nothing else.
 
     Returns:
-        The distinct terms in order.
+        The distinct terms in order, at most 64.
 
     Example:
         >>> [term.needle for term in query_terms("Which kites need wind?")]
@@ -96,7 +97,7 @@ def query_terms(
         runs = _UNSPACED.findall(word)
         found = [term for run in runs for term in _bigrams(run)]
         terms.update(dict.fromkeys(found or [QueryTerm(_stem(word))]))
-    return tuple(terms)
+    return tuple(terms)[:_MOST_TERMS]
 
 
 def find_term(folded: str, term: QueryTerm) -> list[int]:

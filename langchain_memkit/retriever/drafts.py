@@ -145,6 +145,10 @@ def draft(query: str, candidates: Candidates, options: PackOptions) -> Draft:
 
 def _unfit_prefixes(keyed: Keyed) -> dict[int, Outcome]:
     """Tell what has no prefix: as the reference packs it, only what has no own key."""
-    if keyed.options.ranking == "relevance":
-        return unfit(keyed.candidates.contents)
-    return unfit(list(keyed.keys.values()))
+    contents, seen = keyed.candidates.contents, keyed.candidates.seen
+    by_order = keyed.options.ranking == "relevance"
+    outcomes = unfit(contents if by_order else list(keyed.keys.values()))
+    for at, content in enumerate(contents):
+        if seen and content in seen:
+            outcomes.setdefault(at, "seen")
+    return outcomes

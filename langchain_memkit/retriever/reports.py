@@ -214,14 +214,23 @@ def copy_document(document: Document) -> Document:
         >>> copy_document(Document("Tides.")).page_content
         'Tides.'
     """
-    metadata = _copy_containers(document.metadata)
+    metadata = _copy_containers(document.metadata, {})
     return document.model_copy(update={"metadata": metadata})
 
 
-def _copy_containers(value: Any) -> Any:  # noqa: ANN401 - metadata of any type
+def _copy_containers(value: Any, copies: dict[int, Any]) -> Any:  # noqa: ANN401 - metadata of any type
+    """Copy a value; `copies` holds what was met already, so that cycles end."""
     kind = type(value)
+    if id(value) in copies:
+        return copies[id(value)]
     if kind is dict:
-        return {key: _copy_containers(item) for key, item in value.items()}
-    if kind in (list, tuple, set):
-        return kind(_copy_containers(item) for item in value)
+        copied = copies[id(value)] = {}
+        copied.update((key, _copy_containers(v, copies)) for key, v in value.items())
+        return copied
+    if kind is list:
+        items = copies[id(value)] = []
+        items.extend(_copy_containers(item, copies) for item in value)
+        return items
+    if kind in (tuple, set):
+        return kind(_copy_containers(item, copies) for item in value)
     return value

@@ -138,6 +138,31 @@ def test_capsules_are_short_documents_best_first():
     assert format_capsules(found).count("</evidence>") == 1
 
 
+def test_metadata_that_hold_themselves_are_copied():
+    """A cycle in the metadata ends nowhere and stays a cycle in the copy."""
+    loop: dict[str, object] = {"seen": []}
+    loop["self"] = loop
+    [found] = made([Document("Kites.", metadata={"loop": loop})]).invoke("kites")
+    copied = found.metadata["loop"]
+    assert copied["self"] is copied
+    assert copied is not loop
+
+
+def test_a_retriever_can_be_copied_deeply():
+    """A deep copy fetches what the original packed, and keeps apart from then on."""
+    retriever = made()
+    key = report_of(retriever.invoke("wind")).capsules[0].retrieval_key
+    other = copy.deepcopy(retriever)
+    assert other.fetch(key) == retriever.fetch(key)
+    assert other.docstore is not retriever.docstore
+
+
+def test_a_very_long_query_is_cut():
+    """A whole conversation as the query is read up to its first 64 terms."""
+    query = " ".join(f"word{n}" for n in range(9_000)) + " wind"
+    assert len(made().invoke(query)) == 2
+
+
 def test_a_second_pass_does_not_raise():
     """What was packed can be packed again, and a stale capsule goes."""
     first = made().invoke("wind")
@@ -198,6 +223,8 @@ def test_what_was_seen_is_not_sent_again():
     full = [HumanMessage(NOTES[1].page_content)]
     report = report_of(made().invoke("wind", skip_seen=full))
     assert [told.outcome for told in report.outcomes] == ["packed", "seen"]
+    prefixes = made(strategy="prefix").invoke("wind", skip_seen=full)
+    assert report_of(prefixes).outcomes == report.outcomes
 
 
 def test_the_largest_unit_is_bounded():
@@ -357,6 +384,7 @@ def test_the_compressor_attaches_when_asked():
         ("min_score", 1.1),
         ("max_per_document", 0),
         ("stop_words", "klingon"),
+        ("weights", {"power": float("nan")}),
         ("token_counter", 3),
         ("access_log", "yes"),
         ("docstore", "yes"),
@@ -366,7 +394,7 @@ def test_the_compressor_attaches_when_asked():
 def test_a_setting_that_breaks_its_rule_is_named(setting, value):
     """Bad settings are refused when the retriever is made, by name."""
     settings = {"base_retriever": Plain(documents=NOTES), setting: value}
-    with pytest.raises(InvalidInputError, match=setting):
+    with pytest.raises(InvalidInputError, match="power|" + setting):
         CapsuleRetriever(**settings)
 
 
