@@ -161,7 +161,8 @@ def _retention_candidate(keyed: Keyed, at: int) -> RetentionCandidate:
 def _prefix(keyed: Keyed, at: int, length: int) -> EvidenceCapsule:
     content, key = keyed.candidates.contents[at], keyed.keys[at]
     if keyed.options.ranking == "relevance" and length:
-        length = min(length, floor_cut(content, length))
+        cut = floor_cut(content, length)
+        length = cut if cut <= length else 0
     excerpt = content[:length]
     return EvidenceCapsule(
         id=keyed.candidates.ids[at] or key,
