@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import heapq
+from bisect import bisect_left
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from langchain_memkit.core.excerpts import TextUnits
 
 __all__ = ["PackCosts", "PackText", "Pick", "pack_units"]
+
+_OFFERED_BUDGETS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,7 @@ def pack_units(
     A unit costs its length; the first of a text also the tags and the key, one that
     stands apart a joint; a neighbour of a picked unit pays its text and the white
     space between. Ties go to the higher tie break, then to the earlier text and unit.
+    Of a text longer than eight budgets only the best eight budgets are offered.
 
     Args:
         texts: What may be picked, best text first.
@@ -94,6 +99,17 @@ def pack_units(
     if in_order:
         return tuple(packer.pack_in_order(budget))
     return tuple(packer.pack_by_value(budget))
+
+
+def _promising(text: PackText, *, enough: int) -> Iterable[int]:
+    """Choose the units that are offered: of a huge text not all of them."""
+    units = [unit for unit in range(len(text.lengths)) if unit not in text.skip]
+    if sum(text.lengths) <= enough:
+        return units
+    values, lengths = text.units.values, text.lengths
+    units.sort(key=lambda unit: -values[unit] / lengths[unit])
+    ends = accumulate(lengths[unit] for unit in units)
+    return units[: bisect_left(list(ends), enough) + 1]
 
 
 class _Packer:
@@ -121,7 +137,11 @@ class _Packer:
             yield Pick(text, unit)
 
     def pack_by_value(self, budget: int) -> Iterator[Pick]:
-        heap = [self._offer(text, unit) for text, unit in self._open_units()]
+        heap = [
+            self._offer(at, unit)
+            for at, text in enumerate(self._texts)
+            for unit in _promising(text, enough=_OFFERED_BUDGETS * budget)
+        ]
         heapq.heapify(heap)
         while heap:
             _, _, text, unit, cost = heapq.heappop(heap)

@@ -112,6 +112,15 @@ def test_a_neighbour_pays_only_its_text():
     assert len(picks) == 2
 
 
+def test_a_huge_text_offers_its_best_units():
+    """Beyond eight budgets of better units, none is looked at."""
+    spans = [(at * 11, at * 11 + 10) for at in range(1000)]
+    values = [float(at % 100) for at in range(1000)]
+    units = TextUnits(spans, [0] * 1000, values, 1.0)
+    picks = pack_units([PackText(units, [10] * 1000)], budget=60, costs=COSTS)
+    assert [values[pick.unit] for pick in picks] == [99.0, 99.0]
+
+
 def test_in_order_stops_at_what_does_not_fit():
     """Plain order leaves nothing out in the middle."""
     texts = [one_unit(1.0), one_unit(9.0, length=200), one_unit(9.0)]
