@@ -68,7 +68,7 @@ def write_page(files: list[str], page: Path, budget: str) -> None:
         page: Where the page goes.
         budget: What prompts may come to.
     """
-    command = [sys.executable, "-c", "from langchain_memkit.cli import main; main()"]
+    command = [sys.executable, "-m", "langchain_memkit.cli"]
     options = ["--budget", budget, "--html", str(page)]
     subprocess.run([*command, "compare", *files, *options], check=True)
 

@@ -2,6 +2,7 @@
 
 import io
 import os
+import runpy
 import subprocess
 import sys
 
@@ -55,6 +56,14 @@ def test_an_interruption_has_its_code():
     done = run(code)
     assert done.returncode == 130
     assert "Traceback" not in done.stderr
+
+
+def test_the_module_is_the_command(monkeypatch, capsys):
+    """It also runs where scripts are not on the path."""
+    monkeypatch.setattr(sys, "argv", ["memkit", "--version"])
+    with pytest.raises(SystemExit):
+        runpy.run_module("langchain_memkit.cli", run_name="__main__")
+    assert capsys.readouterr().out.startswith("memkit 0.")
 
 
 def test_a_stream_of_another_kind_is_left_alone(monkeypatch):
