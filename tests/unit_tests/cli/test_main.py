@@ -66,6 +66,12 @@ def test_the_module_is_the_command(monkeypatch, capsys):
     assert capsys.readouterr().out.startswith("memkit 0.")
 
 
+def test_importing_the_module_does_nothing(capsys):
+    """A tool that imports all modules starts no command."""
+    runpy.run_module("langchain_memkit.cli.__main__")
+    assert capsys.readouterr().out == ""
+
+
 def test_a_stream_of_another_kind_is_left_alone(monkeypatch):
     """A program may catch what the command prints."""
     monkeypatch.setattr(sys, "argv", ["memkit", "--version"])
