@@ -166,6 +166,7 @@ __all__ = [
     "EvidenceCapsule",
     "EvidenceChangedError",
     "EvidenceNotFoundError",
+    "ExcerptWeights",
     "FileMemoryStore",
     "ForgetConfig",
     "ForgettingMemory",
