@@ -139,6 +139,11 @@ async def check_forgotten_stays_forgotten(verbs: Verbs) -> None:
     await verbs("remember", entry.key, "again")
     assert await verbs("recall", entry.key) == "again"
     assert not (await verbs("describe", entry.key)).evicted
+    await verbs("forget", entry.key)
+    verbs.clock.advance(_POLICY.ttl)
+    await verbs("consolidate")
+    await verbs("archive", [entry])
+    assert (await verbs("describe", entry.key)).evicted
 
 
 async def check_residents(verbs: Verbs) -> None:

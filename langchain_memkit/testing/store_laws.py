@@ -268,6 +268,7 @@ def check_law_7_search(open_store: OpenStore) -> None:
     assert found("storage") == ["archived"]
     for query in ("a AND", "NOT x", "NEAR(", "c:c", "%", "_", "'", "\\", "\udc8f"):
         found(query)
+    assert found(" ".join(f"x{n}" for n in range(5000))) == []
     memory, score = store.search("kite", k=1, rule=rule)[0]
     assert memory == replace(_note("both", texts["both"]))
     assert score > 0

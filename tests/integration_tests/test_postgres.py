@@ -151,3 +151,15 @@ def test_a_long_text_of_many_words_is_stored_whole_and_found(open_sql):
     memory.remember("long", text)
     assert memory.recall("long") == text
     assert [d.id for d in memory.search("zebra")] == ["long"]
+
+
+def test_what_would_burst_an_index_or_a_query_does_not(open_sql):
+    """Texts without spaces and queries of thousands of words are taken as any other."""
+    memory = ForgettingMemory(open_sql())
+    han = [chr(code) for code in range(0x4E00, 0x9FFF)]
+    text = "".join(one + other for one in han[:500] for other in han[:500])
+    memory.remember("long", text)
+    assert memory.recall("long") == text
+    words = " ".join(f"w{at}" for at in range(20_000))
+    memory.remember("word", "extraordinarily")
+    assert [d.id for d in memory.search(f"{words} extraordinarily")] == ["word"]

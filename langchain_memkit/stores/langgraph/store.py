@@ -20,7 +20,6 @@ from langchain_memkit.core.times import to_microseconds
 from langchain_memkit.core.wording import rank_texts
 from langchain_memkit.exceptions import (
     InvalidInputError,
-    MemkitError,
     StoreError,
     StoreVersionError,
 )
@@ -247,11 +246,8 @@ class LangGraphMemoryStore:
         """
         memories = list(self.scan())
         listed = [m.name for m in memories if has_faded(m, rule=rule)]
-        faded = tuple(
-            replace(memory, content="")
-            for memory in self.read(listed)
-            if has_faded(memory, rule=rule)
-        )
+        again = (m for m in self.read(listed) if has_faded(m, rule=rule))
+        faded = tuple(replace(memory, content="") for memory in again)
         if not dry_run:
             now_us = to_microseconds(now)
             ended = [n for n, i in self._pages(_TOMBSTONES) if i["until_us"] <= now_us]
@@ -396,8 +392,6 @@ class LangGraphMemoryStore:
     def _wrapped(self) -> Iterator[None]:
         try:
             yield
-        except MemkitError:
-            raise
         except Exception as error:  # each kind of store has errors of its own
             reason = f"{type(error).__name__}: {error}"
             raise StoreError(repr(self), reason) from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
@@ -132,23 +132,22 @@ class Database:
             try:
                 result = work(Transaction(connection))
             except BaseException:
-                connection.exec_driver_sql("ROLLBACK")
+                with suppress(DBAPIError):  # SQLite itself rolls back some failures
+                    connection.exec_driver_sql("ROLLBACK")
                 raise
             connection.exec_driver_sql("COMMIT")
             return result
 
     def _migrate(self) -> None:
-        steps = MIGRATIONS[self.dialect]
-        for attempt in range(_ATTEMPTS):
-            if self._version() == len(steps):
-                return
-            try:
-                self.write(self._upgrade)
-            except StoreVersionError:
+        known = len(MIGRATIONS[self.dialect])
+        if self._version() == known:
+            return
+        try:
+            self.write(self._upgrade)
+        except StoreError:
+            # Another process may have made the same tables at the same time.
+            if self._version() != known:
                 raise
-            except StoreError:
-                if attempt == _ATTEMPTS - 1 or self._version() == 0:
-                    raise
 
     def _version(self) -> int:
         """Read the version; 0 where there are no tables."""
@@ -167,8 +166,7 @@ class Database:
 
     def _upgrade(self, transaction: Transaction) -> None:
         steps = MIGRATIONS[self.dialect]
-        for statement in WRITE_VERSION[:1]:
-            transaction.run(statement)
+        transaction.run(WRITE_VERSION[0])
         rows = transaction.rows(READ_VERSION, {})
         done = int(str(rows[0][0])) if rows else 0
         for step in steps[done:]:

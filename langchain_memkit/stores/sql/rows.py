@@ -26,7 +26,8 @@ __all__ = [
 Row = Sequence[object]
 """One row of a result."""
 
-_INDEXED_CHARACTERS = 400_000
+_INDEXED_BYTES = 900_000
+_TERM_BYTES = 8
 
 
 def memory_of(row: Row) -> StoredMemory:
@@ -120,14 +121,14 @@ def indexed_terms(text: str) -> list[str]:
         text: Any text.
 
     Returns:
-        What `search_terms` gives, but for the end of a text with over 400,000
-        characters of terms, which is more than a `tsvector` takes.
+        What `search_terms` gives, but for the end of a text with more terms than a
+        `tsvector` takes: about 60,000 words.
     """
     terms = search_terms(text)
-    characters = 0
+    cost_bytes = 0
     for at, term in enumerate(terms):
-        characters += len(term) + 1
-        if characters > _INDEXED_CHARACTERS:
+        cost_bytes += len(term.encode()) + _TERM_BYTES
+        if cost_bytes > _INDEXED_BYTES:
             return terms[:at]
     return terms
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["TsvectorIndex"]
 
+_MOST_TERMS = 256
+
 _FIND = (
     f"SELECT {COLUMNS}, ts_rank(terms, wanted) AS score FROM memkit_memories, "
     "CAST(:match AS tsquery) AS wanted WHERE namespace = :namespace "
@@ -79,6 +81,9 @@ class TsvectorIndex:
     ) -> Sequence[Row]:
         """Find the live memories that share a term, by `ts_rank`.
 
+        PostgreSQL parses a query term by term on its stack, so of more than 256 terms
+        the longest are looked for.
+
         Args:
             database: Where to look.
             namespace: The compartment.
@@ -92,5 +97,7 @@ class TsvectorIndex:
         Raises:
             StoreError: The database could not be read.
         """
-        values = {"match": " | ".join(terms), "namespace": namespace, "k": k, **limits}
+        longest = sorted(terms, key=lambda term: (-len(term), term))[:_MOST_TERMS]
+        match = " | ".join(longest)
+        values = {"match": match, "namespace": namespace, "k": k, **limits}
         return database.rows(_FIND, values)

@@ -1,5 +1,6 @@
 """A folder of memories survives damage, hands and full disks."""
 
+import copy
 import json
 import os
 import subprocess
@@ -276,6 +277,48 @@ def test_a_failing_replacement_loses_nothing(memory, tmp_path, monkeypatch, succ
     assert not [name for name in files(tmp_path) if ".tmp" in name]
 
 
+def test_a_text_that_cannot_be_put_in_place_takes_the_ledger_back(
+    memory, tmp_path, monkeypatch
+):
+    """Where only the last step fails, nothing has changed at all."""
+    memory.remember("old", "text", 0.9)
+    real = Path.replace
+
+    def fail(self, target):
+        if target.name == "new.md":
+            raise PermissionError(13, "in use")
+        return real(self, target)
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(StoreError, match="in use"):
+        memory.remember("new", "x")
+    monkeypatch.undo()
+    entries = json.loads((tmp_path / ".memory.json").read_text("utf-8"))["memories"]
+    assert list(entries) == ["old"]
+
+
+def test_a_disk_that_does_not_sync_leaves_nothing_behind(memory, tmp_path, monkeypatch):
+    """A text that did not reach the disk is not stored, and its rest is cleared."""
+
+    def fail(handle):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(StoreError, match="Input/output"):
+        memory.remember("n", "x")
+    monkeypatch.undo()
+    assert not [name for name in files(tmp_path) if ".tmp" in name]
+
+
+def test_a_text_that_goes_while_it_is_listed_is_left_out(memory, tmp_path):
+    """A file deleted between listing and reading is no error."""
+    memory.remember_many([("a", "x", 0.5), ("b", "y", 0.5)])
+    scanning = memory.store.scan(content=True)
+    assert next(scanning).name == "a"
+    (tmp_path / "b.md").unlink()
+    assert list(scanning) == []
+
+
 def test_a_full_disk_is_a_clear_error(tmp_path):
     """Where a file cannot be written whole, the error says so and all is as before."""
     script = """
@@ -422,6 +465,11 @@ def test_a_file_system_without_links_has_no_backup(memory, tmp_path, monkeypatch
     memory.remember("m", "x")
     assert ".memory.json.bak" not in files(tmp_path)
     assert reopen(tmp_path).live_at() == ["m", "n"]
+
+
+def test_a_copy_of_a_store_is_the_same_place(memory):
+    """Copying a store copies no file."""
+    assert copy.deepcopy(memory.store) is memory.store
 
 
 def test_the_store_shows_its_folder(memory, tmp_path):

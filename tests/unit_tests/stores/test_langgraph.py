@@ -120,6 +120,7 @@ def test_what_is_no_store_is_refused():
 def test_copies_share_the_store(memory):
     """A deep copy does not copy what is stored."""
     memory.remember("n", "x")
+    assert copy.deepcopy(memory.store) is memory.store
     copy.deepcopy(memory).forget("n")
     assert len(memory) == 0
     assert "InMemoryStore" in repr(memory)
