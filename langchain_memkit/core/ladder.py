@@ -51,7 +51,14 @@ _SMALLEST_CLIP = 24
 """A result that may take fewer tokens than this becomes a stub."""
 
 
-def evict(line: Timeline, *, limit: int, target: int, keep_last_steps: int) -> None:
+def evict(
+    line: Timeline,
+    *,
+    limit: int,
+    target: int,
+    keep_last_steps: int,
+    spares_turns: bool = False,
+) -> None:
     """Let parts of a history leave until the rest fits.
 
     Args:
@@ -59,6 +66,8 @@ def evict(line: Timeline, *, limit: int, target: int, keep_last_steps: int) -> N
         limit: Tokens the rest may take; over that something has to leave.
         target: What rungs 1 and 2 go down to, at most `limit`.
         keep_last_steps: Steps that count as the newest ones.
+        spares_turns: Whether user turns stay where even without them the rest does
+            not fit.
     """
     line.epoch += 1
     guard = _guarded(line)
@@ -69,11 +78,30 @@ def evict(line: Timeline, *, limit: int, target: int, keep_last_steps: int) -> N
         _thin_newest(line, steps, goal=target, guard=guard)
     if line.total > limit:
         _clip(line, limit=limit, guard=guard)
-    if line.total > limit:
+    if line.total > limit and not (spares_turns and _is_hopeless(line, limit)):
         _drop_turns(line, limit=limit, guard=guard)
-    if line.total > limit and line.first_turn not in guard:
-        _drop_first(line)
+        if line.total > limit and line.first_turn not in guard:
+            _drop_first(line)
     _tidy(line, guard)
+
+
+def _is_hopeless(line: Timeline, limit: int) -> bool:
+    """Tell whether a history is over budget even without its old user turns.
+
+    Args:
+        line: The history.
+        limit: Tokens the rest may take.
+
+    Returns:
+        True where letting them leave would not help.
+    """
+    turns, last, first = line.turns, line.last_turn, line.first_turn
+    spare = line.turn_tokens
+    if turns and turns[-1] == last:
+        spare -= line.current[last]
+    if first not in (-1, last) and not (turns and turns[0] == first):
+        spare += line.current[first]
+    return line.total - spare > limit
 
 
 def clear_front(line: Timeline) -> None:
@@ -253,6 +281,7 @@ def _drop_turns(line: Timeline, *, limit: int, guard: _Guard) -> None:
         if line.total <= limit and k >= batch:
             break
         if line.form[turns[k]] not in _AWAY and not line.is_held(turns[k]):
+            line.turn_tokens -= line.current[turns[k]]
             line.remove(turns[k], rung=RUNG_TURN)
         k += 1
     line.cursors.turns = k
@@ -285,6 +314,8 @@ def _clear_front(line: Timeline, guard: _Guard) -> None:
         if stands and (codes[k] == TURN or k in guard or line.is_held(k)):
             line.blocked = codes[k] != TURN and k in guard
             break
+        if stands and line.facts.moved.get(k) == TURN:
+            line.turn_tokens -= line.current[k]
         if stands:
             line.remove(k, rung=RUNG_FRONT)
         k += 1

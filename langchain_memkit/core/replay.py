@@ -37,10 +37,13 @@ class Rules:
     Attributes:
         keep_last_steps: Steps that count as the newest ones.
         pin_first_turn: Whether the first user turn is the last to leave.
+        sends_overflow: Whether the model is called even where the floor is over
+            budget. Where it is not, user turns did not leave for such a call.
     """
 
     keep_last_steps: int = 5
     pin_first_turn: bool = True
+    sends_overflow: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +114,17 @@ class Replay:
             line.settle(line.pending)
         if line.blocked:
             clear_front(line)
-        self._evict(line, budget)
+        self._evict(line, budget, spares_turns=False)
         return line
 
-    def _evict(self, line: Timeline, budget: Budget) -> None:
+    def _evict(self, line: Timeline, budget: Budget, *, spares_turns: bool) -> None:
         if line.total > budget.limit:
             evict(
                 line,
                 limit=budget.limit,
                 target=budget.target,
                 keep_last_steps=self._rules.keep_last_steps,
+                spares_turns=spares_turns,
             )
 
     def _walk(self, stop: int, budget: Budget) -> None:
@@ -157,7 +161,8 @@ class Replay:
         if partial:
             line.settle(head)
         if index >= 0 and line.facts.codes[index] not in _AI:
-            self._evict(line, budget)
+            spares_turns = not self._rules.sends_overflow
+            self._evict(line, budget, spares_turns=spares_turns)
         if head >= 0 and not partial:
             line.settle(head)
 
@@ -194,7 +199,11 @@ class Replay:
         if i in facts.pinned or (facts.moved and self._move(i)):
             return
         if not (first and self._rules.pin_first_turn):
-            line.turns.append(i)
+            self._may_leave(i)
+
+    def _may_leave(self, i: int) -> None:
+        self.line.turns.append(i)
+        self.line.turn_tokens += self.line.facts.costs[i]
 
     def _step(self, i: int) -> None:
         line = self.line
@@ -237,7 +246,7 @@ class Replay:
         line = self.line
         rung = line.facts.moved.get(i)
         if rung == TURN:
-            line.turns.append(i)
+            self._may_leave(i)
         elif rung == TALK:
             line.talks.append(i)
             line.ranks.append(line.ais)

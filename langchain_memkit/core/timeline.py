@@ -68,6 +68,7 @@ class Timeline:
         rooms: What each clipped result may take.
         blocked: Whether a step that could not leave stands before the first turn.
         epoch: Rises whenever a message before the last step changes its form.
+        turn_tokens: Tokens of the user turns that may leave and have not.
         log: Everything that left or was shortened, in order, with its rung.
     """
 
@@ -100,6 +101,7 @@ class Timeline:
         "talks",
         "thinkers",
         "total",
+        "turn_tokens",
         "turns",
     )
 
@@ -129,6 +131,7 @@ class Timeline:
         self.thinkers: list[int] = []
         self.first_turn = self.last_turn = self.last_ai = self.last = -1
         self.pending = self.removed_from = -1
+        self.turn_tokens = 0
         self.blocked = False
         self.epoch = 0
         self.cursors = Cursors()

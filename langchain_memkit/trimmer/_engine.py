@@ -34,7 +34,6 @@ from langchain_memkit.trimmer.validation import validate_history
 __all__ = ["Engine"]
 
 _logger = logging.getLogger(__name__)
-_ATTEMPTS = 12
 
 
 class Engine:
@@ -241,13 +240,13 @@ def _fit_whole(
     whole = tokens.whole(sent_of(full, everything))
     if whole <= budget.limit:
         return everything, whole
-    limit = budget.limit
-    for _ in range(_ATTEMPTS):
-        whole = tokens.whole(sent_of(session, line))
-        if whole <= budget.limit or limit <= 0:
-            break
-        limit = min(limit, line.total) - (whole - budget.limit)
+    whole = tokens.whole(sent_of(session, line))
+    limit, step = budget.limit, 0
+    while whole > budget.limit and limit > 0:
+        step = max(2 * step, whole - budget.limit)
+        limit = min(limit, line.total) - step
         line = session.replay.outcome(Budget(0, limit, min(budget.target, limit)))
+        whole = tokens.whole(sent_of(session, line))
     return line, whole
 
 

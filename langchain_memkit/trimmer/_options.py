@@ -127,6 +127,7 @@ class Options:
             rules=Rules(
                 keep_last_steps=check_count("keep_last_steps", keep_last_steps),
                 pin_first_turn=bool(pin_first_user),
+                sends_overflow=on_overflow == "keep",
             ),
             hoist=system_messages == "hoist",
             reasoning=reasoning,

@@ -37,6 +37,8 @@ from langchain_memkit.messages import (
     result_id,
     says_something,
 )
+from langchain_memkit.trimmer._counting import tokens_of
+from langchain_memkit.trimmer._shapes import _twin
 
 count = ApproximateCounter()
 IDS = ("a", "b", "c", "")
@@ -344,7 +346,8 @@ def test_law_10_what_left_was_taken_first_and_keys_lead_to_it(history, budget):
     """Each text that is not sent any more was handed over, under the key shown."""
     shelf = Shelf()
     out = trimmed(history, budget, memory=shelf)
-    rows = EpisodeTrimmer(budget, memory=Shelf()).explain(history).rows
+    options = {"memory": Shelf(), "on_overflow": "keep"}
+    rows = EpisodeTrimmer(budget, **options).explain(history).rows
     for row in rows:
         message = history[row.index]
         if row.action in {"stubbed", "clipped", "evicted"} and says_something(message):
@@ -352,3 +355,21 @@ def test_law_10_what_left_was_taken_first_and_keys_lead_to_it(history, budget):
     for message in out:
         if mark_of(message).get("form") in {"stub", "clip"}:
             assert recall_key(message) in shelf.taken
+
+
+@given(histories)
+def test_law_12_the_default_counter_is_read_right(history):
+    """The short cuts for plain messages come to what the counter itself says."""
+    costs = tokens_of("approximate").costs(history)
+    assert costs == [count([message]) for message in history]
+
+
+@given(histories)
+def test_stubs_are_what_model_copy_would_make(history):
+    """The fast copy of a message equals the slow one, and leaves the message alone."""
+    for message in history:
+        update = {"content": "x", "additional_kwargs": {"y": 1}}
+        twin, slow = _twin(message, update), message.model_copy(update=update)
+        assert twin == slow
+        assert twin.model_dump() == slow.model_dump()
+        assert twin.model_fields_set == slow.model_fields_set
