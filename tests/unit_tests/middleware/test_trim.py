@@ -514,6 +514,30 @@ def test_persisting_removes_nothing_that_was_not_archived(look_up):
         trim.before_model({"messages": history(30, look_up)}, None)
 
 
+def test_persisting_starts_the_record_anew(look_up):
+    """What is stored was cut by the last overhead, so only that one holds for it."""
+    record = {"max_tokens": 1_000, "overheads": [[0, 600], [5, 100]]}
+    state = {"messages": history(30, look_up), "memkit_overheads": {"trim": record}}
+    trim = EpisodeTrimMiddleware(max_tokens=1_000, persist=True, name="trim")
+    update = trim.before_model(state, None)
+    assert update["memkit_overheads"]["trim"]["overheads"] == [[0, 100]]
+
+
+def test_persisting_stores_no_repair(look_up):
+    """A call without its result stays in the state: the result may still come."""
+    call = {"name": "look_up", "args": "{", "id": "late", "type": "invalid_tool_call"}
+    open_call = AIMessage(
+        "Wait.", invalid_tool_calls=[call | {"error": "?"}], id="open"
+    )
+    messages = [*history(30, look_up), open_call, HumanMessage("Go on.", id="h2")]
+    trim = EpisodeTrimMiddleware(max_tokens=1_000, persist=True)
+    changes = trim.before_model({"messages": messages}, None)["messages"]
+    assert "open" not in [message.id for message in changes]
+    agent, model = agent_of(["Fine."], trim)
+    agent.invoke({"messages": messages}, THREAD)
+    assert validate_history(model.calls[0].messages) == []
+
+
 async def test_persisting_without_blocking(memory, look_up):
     """The async hook writes the same change."""
     messages = history(30, look_up)
