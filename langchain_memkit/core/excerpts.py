@@ -145,7 +145,7 @@ def value_units(
         bounds=[base + share for base, share in zip(bases, shares, strict=True)],
         enough=_SPLIT_BUDGETS * budget_characters,
     )
-    valuer = _Valuer(rarity, weights, unit_characters)
+    valuer = _Valuer(rarity, weights=weights, unit_characters=unit_characters)
     return ScoredTexts(
         [
             valuer.value(texts[at], places.within(at), base=bases[at], share=share)
@@ -204,7 +204,7 @@ class _Valuer:
     __slots__ = ("_lengths", "_rarity", "_unit_characters", "_weights")
 
     def __init__(
-        self, rarity: _Rarity, weights: ExcerptWeights, unit_characters: int
+        self, rarity: _Rarity, *, weights: ExcerptWeights, unit_characters: int
     ) -> None:
         self._rarity = rarity
         self._weights = weights
@@ -223,11 +223,11 @@ class _Valuer:
             seen = masks[at], around[at] | around[at + 2]
             worth = worths.get(seen)
             if worth is None:
-                worth = worths[seen] = self._worth(*seen, base)
+                worth = worths[seen] = self._worth(*seen, base=base)
             values.append(worth * self._length(end - start))
         return TextUnits(spans, masks, values, share)
 
-    def _worth(self, own: int, near: int, base: float) -> float:
+    def _worth(self, own: int, near: int, *, base: float) -> float:
         held = self._rarity.share(own)
         beside = self._rarity.share(own | near) - held
         worth = held + self._weights.near * beside + base

@@ -95,7 +95,7 @@ def pack_units(
         >>> pack_units([PackText(units, (4, 4))], budget=8, costs=costs)
         (Pick(text=0, unit=1),)
     """
-    packer = _Packer(texts, costs, most_units)
+    packer = _Packer(texts, costs=costs, most_units=most_units)
     if in_order:
         return tuple(packer.pack_in_order(budget))
     return tuple(packer.pack_by_value(budget))
@@ -118,7 +118,11 @@ class _Packer:
     __slots__ = ("_costs", "_most_units", "_picked", "_prices", "_texts")
 
     def __init__(
-        self, texts: Sequence[PackText], costs: PackCosts, most_units: int | None
+        self,
+        texts: Sequence[PackText],
+        *,
+        costs: PackCosts,
+        most_units: int | None,
     ) -> None:
         self._texts = texts
         self._costs = costs

@@ -51,16 +51,17 @@ def split_units(text: str, *, most_characters: int) -> list[Span]:
     while start < len(text):
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
-        first, last = _strip(text, start, end)
+        first, last = _strip(text, (start, end))
         if first < last <= first + longest_line:
             units.append((first, last))
         elif first < last:
-            units += _split_line(text, first, last, most_characters)
+            units += _split_line(text, (first, last), most=most_characters)
         start = end + 1
     return units
 
 
-def _strip(text: str, start: int, end: int) -> Span:
+def _strip(text: str, span: Span) -> Span:
+    start, end = span
     tail = text[start:end].lstrip()
     if not tail:
         return end, end
@@ -74,20 +75,21 @@ def _strip(text: str, start: int, end: int) -> Span:
     return first, last
 
 
-def _split_line(text: str, start: int, end: int, most: int) -> Iterator[Span]:
-    for first, last in _sentences(text, start, end):
+def _split_line(text: str, line: Span, *, most: int) -> Iterator[Span]:
+    for first, last in _sentences(text, line):
         while last - first > most:
-            cut = _clause_cut(text, first, first + most)
-            yield from _filled(_strip(text, first, cut))
+            cut = _clause_cut(text, (first, first + most))
+            yield from _filled(_strip(text, (first, cut)))
             first = cut  # noqa: PLW2901 - the rest of the sentence
-        yield from _filled(_strip(text, first, last))
+        yield from _filled(_strip(text, (first, last)))
 
 
 def _filled(span: Span) -> tuple[Span, ...]:
     return (span,) if span[0] < span[1] else ()
 
 
-def _sentences(text: str, start: int, end: int) -> Iterator[Span]:
+def _sentences(text: str, line: Span) -> Iterator[Span]:
+    start, end = line
     for stops in _STOPS.finditer(text, start, end):
         cut = stops.end()
         if cut - start < _SENTENCE_CHARACTERS or end - cut < _SENTENCE_CHARACTERS:
@@ -100,7 +102,8 @@ def _sentences(text: str, start: int, end: int) -> Iterator[Span]:
     yield start, end
 
 
-def _clause_cut(text: str, start: int, end: int) -> int:
+def _clause_cut(text: str, span: Span) -> int:
+    start, end = span
     middle = (start + end) // 2
     cuts = [stop.end() for stop in _CLAUSE_END.finditer(text, middle, end)]
     space = text.rfind(" ", middle, end) + 1

@@ -105,7 +105,7 @@ def ages_in_hours(
         [24.0, 24.0]
     """
     known = [
-        _age(metadata, last_use, now)
+        _age(metadata, last_use=last_use, now=now)
         for metadata, last_use in zip(metadatas, last_uses, strict=True)
     ]
     oldest = max((age for age in known if age is not None), default=0.0)
@@ -113,7 +113,7 @@ def ages_in_hours(
 
 
 def _age(
-    metadata: Mapping[str, object], last_use: datetime | None, now: datetime
+    metadata: Mapping[str, object], *, last_use: datetime | None, now: datetime
 ) -> float | None:
     told = (read_time(metadata[name]) for name in TIMESTAMP_FIELDS if name in metadata)
     stamped = next((moment for moment in told if moment is not None), None)

@@ -61,14 +61,16 @@ def pack_query(keyed: Keyed, plan: Plan) -> Packed:
         grouped: dict[int, list[PlannedUnit]] = {}
         for pick in plan.picks[:picks]:
             grouped.setdefault(pick.candidate, []).append(pick)
-        return [_capsule(keyed, at, units) for at, units in grouped.items()]
+        return [_capsule(keyed, at, units=units) for at, units in grouped.items()]
 
     def rendered(capsules: Iterable[EvidenceCapsule]) -> int:
         blocks = [render_block(c.retrieval_key, c.excerpt) for c in capsules]
         return keyed.options.count(BLOCK_JOINT.join(blocks)) if blocks else 0
 
     budget = keyed.options.budget_tokens
-    capsules = _most(len(plan.picks), built, lambda some: rendered(some) <= budget)
+    capsules = _most(
+        len(plan.picks), built=built, fits=lambda some: rendered(some) <= budget
+    )
     return _packed(keyed, capsules, tokens=rendered(capsules), outcomes=plan.outcomes)
 
 
@@ -92,18 +94,21 @@ def pack_prefixes(keyed: Keyed, outcomes: Mapping[int, Outcome]) -> Packed:
         keyed.options.excerpt_tokens,
     )
     prefixes = [
-        _prefix(keyed, positions[capsule.position], len(capsule.excerpt))
+        _prefix(keyed, positions[capsule.position], length=len(capsule.excerpt))
         for capsule in retained.capsules
     ]
     budget = keyed.options.budget_tokens
     capsules = _most(
-        len(prefixes), lambda n: prefixes[:n], lambda some: _total(some) <= budget
+        len(prefixes),
+        built=lambda n: prefixes[:n],
+        fits=lambda some: _total(some) <= budget,
     )
     return _packed(keyed, capsules, tokens=_total(capsules), outcomes=outcomes)
 
 
 def _most(
     count: int,
+    *,
     built: Callable[[int], list[EvidenceCapsule]],
     fits: Callable[[list[EvidenceCapsule]], bool],
 ) -> list[EvidenceCapsule]:
@@ -124,7 +129,7 @@ def _total(capsules: Iterable[EvidenceCapsule]) -> int:
     return sum(capsule.tokens for capsule in capsules)
 
 
-def _capsule(keyed: Keyed, at: int, units: Sequence[PlannedUnit]) -> EvidenceCapsule:
+def _capsule(keyed: Keyed, at: int, *, units: Sequence[PlannedUnit]) -> EvidenceCapsule:
     content, key = keyed.candidates.contents[at], keyed.keys[at]
     segments = join_spans(content, [unit.span for unit in units])
     excerpt = SEGMENT_JOINT.join(content[start:end] for start, end in segments)
@@ -158,7 +163,7 @@ def _retention_candidate(keyed: Keyed, at: int) -> RetentionCandidate:
     )
 
 
-def _prefix(keyed: Keyed, at: int, length: int) -> EvidenceCapsule:
+def _prefix(keyed: Keyed, at: int, *, length: int) -> EvidenceCapsule:
     content, key = keyed.candidates.contents[at], keyed.keys[at]
     if keyed.options.ranking == "relevance" and length:
         cut = floor_cut(content, length)

@@ -113,7 +113,7 @@ def verify_citations(
     }
     keys = _cited_keys(text, sources)
     quotes = [
-        _judged_quote(match, keys, sources)
+        _judged_quote(match, keys=keys, sources=sources)
         for match in _QUOTE.finditer(text)
         if not any(at < match.start() < key.end for at, key in keys.items())
     ]
@@ -157,7 +157,7 @@ def _cited_keys(text: str, sources: Mapping[str, str]) -> dict[int, _CitedKey]:
 
 
 def _judged_quote(
-    match: re.Match[str], keys: Mapping[int, _CitedKey], sources: Mapping[str, str]
+    match: re.Match[str], *, keys: Mapping[int, _CitedKey], sources: Mapping[str, str]
 ) -> Citation:
     quote = next(group for group in match.groups() if group is not None)
     near = range(match.end(), match.end() + _NEAR_CHARACTERS)

@@ -117,7 +117,7 @@ class Draft:
         return pack_prefixes(keyed, _unfit_prefixes(keyed))
 
 
-def draft(query: str, candidates: Candidates, options: PackOptions) -> Draft:
+def draft(query: str, *, candidates: Candidates, options: PackOptions) -> Draft:
     """Decide what is packed, as far as that goes without keys.
 
     Args:
@@ -130,7 +130,7 @@ def draft(query: str, candidates: Candidates, options: PackOptions) -> Draft:
     """
     contents = candidates.contents
     if options.strategy == "query":
-        plan = plan_units(query, candidates, options)
+        plan = plan_units(query, candidates=candidates, options=options)
         picked = dict.fromkeys(unit.candidate for unit in plan.picks)
         wanted = {at: hash_keys(content_sha256(contents[at])) for at in picked}
         return Draft(wanted, candidates, options, plan)

@@ -147,7 +147,7 @@ def unfit(texts: Sequence[str]) -> dict[int, Outcome]:
     return outcomes
 
 
-def plan_units(query: str, candidates: Candidates, options: PackOptions) -> Plan:
+def plan_units(query: str, *, candidates: Candidates, options: PackOptions) -> Plan:
     """Pick units of all candidates under the budget.
 
     Args:
@@ -160,7 +160,8 @@ def plan_units(query: str, candidates: Candidates, options: PackOptions) -> Plan
 
     Example:
         >>> candidates = Candidates(["Kites need wind."], ["a"], [0.2], [0.0], [0])
-        >>> plan_units("wind", candidates, PackOptions(20, 64)).picks
+        >>> options = PackOptions(20, 64)
+        >>> plan_units("wind", candidates=candidates, options=options).picks
         [PlannedUnit(candidate=0, span=(0, 16), relevance=1.0)]
     """
     outcomes = unfit(candidates.contents)
@@ -179,7 +180,7 @@ def plan_units(query: str, candidates: Candidates, options: PackOptions) -> Plan
         if units.share < options.min_score:
             outcomes[at] = "below_score"
         elif units.spans:
-            text = _offer(at, units, candidates)
+            text = _offer(candidates, at, units=units)
             if len(text.skip) == len(units.spans):
                 outcomes[at] = "seen"
             else:
@@ -191,7 +192,7 @@ def plan_units(query: str, candidates: Candidates, options: PackOptions) -> Plan
         most_units=options.max_per_document,
         in_order=not scored.matches,
     )
-    return Plan(outcomes, _planned(picks, offered, scored))
+    return Plan(outcomes, _planned(picks, offered=offered, scored=scored))
 
 
 def _order(candidates: Candidates, options: PackOptions) -> Sequence[int]:
@@ -215,13 +216,13 @@ def _unit_characters(budget: int, options: PackOptions) -> int:
     return min(room, options.excerpt_tokens * CHARACTERS_PER_TOKEN)
 
 
-def _offer(at: int, units: TextUnits, candidates: Candidates) -> PackText:
+def _offer(candidates: Candidates, at: int, *, units: TextUnits) -> PackText:
     content = candidates.contents[at]
     return PackText(
         units,
         lengths=_rendered_lengths(content, units.spans),
         tie_break=candidates.recoverabilities[at],
-        skip=_seen_units(content, units.spans, candidates.seen),
+        skip=_seen_units(content, units.spans, seen=candidates.seen),
     )
 
 
@@ -231,7 +232,7 @@ def _rendered_lengths(content: str, spans: Sequence[Span]) -> list[int]:
     return [len(escape_text(content[start:end])) for start, end in spans]
 
 
-def _seen_units(content: str, spans: Sequence[Span], seen: str) -> frozenset[int]:
+def _seen_units(content: str, spans: Sequence[Span], *, seen: str) -> frozenset[int]:
     if not seen:
         return frozenset()
     return frozenset(
@@ -240,7 +241,10 @@ def _seen_units(content: str, spans: Sequence[Span], seen: str) -> frozenset[int
 
 
 def _planned(
-    picks: Sequence[Pick], offered: Sequence[tuple[int, PackText]], scored: ScoredTexts
+    picks: Sequence[Pick],
+    *,
+    offered: Sequence[tuple[int, PackText]],
+    scored: ScoredTexts,
 ) -> list[PlannedUnit]:
     covered: dict[int, int] = {}
     planned = []

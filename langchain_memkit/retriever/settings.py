@@ -189,7 +189,7 @@ class CapsuleSettings(BaseModel):
     def _pack(self, documents: Sequence[Document], query: str, *, seen: str) -> Packed:
         now, names = self._now(), self._log_names(documents)
         tallies = self.access_log.read(names) if names else {}
-        drafted = self._draft(documents, query, _Past(names, tallies, now, seen))
+        drafted = self._draft(documents, query, past=_Past(names, tallies, now, seen))
         wanted = drafted.wanted_keys()
         packed = drafted.finish(
             dict(zip(wanted, self.docstore.mget(wanted), strict=True))
@@ -204,7 +204,7 @@ class CapsuleSettings(BaseModel):
     ) -> Packed:
         now, names = self._now(), self._log_names(documents)
         tallies = await self.access_log.aread(names) if names else {}
-        drafted = self._draft(documents, query, _Past(names, tallies, now, seen))
+        drafted = self._draft(documents, query, past=_Past(names, tallies, now, seen))
         wanted = drafted.wanted_keys()
         kept = await self.docstore.amget(wanted)
         packed = drafted.finish(dict(zip(wanted, kept, strict=True)))
@@ -219,7 +219,9 @@ class CapsuleSettings(BaseModel):
     def _log_names(self, documents: Sequence[Document]) -> list[str]:
         return log_keys(documents) if self.access_log is not None else []
 
-    def _draft(self, documents: Sequence[Document], query: str, past: _Past) -> Draft:
+    def _draft(
+        self, documents: Sequence[Document], query: str, *, past: _Past
+    ) -> Draft:
         texts = (document.page_content for document in documents)
         stop_words = stop_words_for(self.stop_words, query=query, texts=texts)
         candidates = read_candidates(
@@ -229,7 +231,7 @@ class CapsuleSettings(BaseModel):
             now=past.now,
             seen=past.seen,
         )
-        return draft(query, candidates, self._options(stop_words))
+        return draft(query, candidates=candidates, options=self._options(stop_words))
 
     def _options(self, stop_words: Collection[str]) -> PackOptions:
         return PackOptions(
