@@ -64,7 +64,7 @@ def find_absent(
     unknown = _take(free, changed, identity)
     before = frozenset(free)
     _take(free, unknown, _stem)
-    return frozenset(free), before - free.keys()
+    return frozenset(free), before.difference(free)
 
 
 def _take(
