@@ -134,7 +134,7 @@ class Replay:
         is_plain = not (facts.pinned or facts.moved or facts.blank or facts.signed)
         line.current += costs[start:stop]
         line.form += bytes(max(0, stop - start))
-        line.owner += range(start, stop)
+        line.owner.extend(range(start, stop))
         for i in range(start, stop):
             code = codes[i]
             if code == RESULT:
@@ -178,7 +178,7 @@ class Replay:
             del line.open[name]
         line.owner[i] = line.last = head
         line.total += line.facts.costs[i]
-        line.results[head].append(i)
+        line.results[head] += (i,)
         left = line.missing[head] - 1
         if left:
             line.missing[head] = left
@@ -208,7 +208,7 @@ class Replay:
     def _step(self, i: int) -> None:
         line = self.line
         line.steps.append(i)
-        line.results[i] = []
+        line.results[i] = ()
         calls, waiting = line.facts.calls[i], line.open
         for name in calls:
             if name in waiting:
@@ -252,5 +252,5 @@ class Replay:
             line.ranks.append(line.ais)
         elif rung == LOOSE:
             line.steps.append(i)
-            line.results[i] = [i]
+            line.results[i] = (i,)
         return rung is not None

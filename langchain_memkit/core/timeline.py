@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from array import array
 from bisect import bisect_left
 
 from langchain_memkit.core.facts import (
@@ -117,17 +118,17 @@ class Timeline:
         self.total = self.ais = self.end = 0
         self.current: list[int] = []
         self.form = bytearray()
-        self.owner: list[int] = []
-        self.results: dict[int, list[int]] = {}
+        self.owner = array("q")
+        self.results: dict[int, tuple[int, ...]] = {}
         self.open: dict[str, list[int]] = {}
         self.missing: dict[int, int] = {}
         self.mended: set[int] = set()
         self.bare: set[int] = set()
         self.rooms: dict[int, int] = {}
-        self.steps: list[int] = []
-        self.talks: list[int] = []
-        self.ranks: list[int] = []
-        self.turns: list[int] = []
+        self.steps = array("q")
+        self.talks = array("q")
+        self.ranks = array("q")
+        self.turns = array("q")
         self.thinkers: list[int] = []
         self.first_turn = self.last_turn = self.last_ai = self.last = -1
         self.pending = self.removed_from = -1
@@ -135,7 +136,7 @@ class Timeline:
         self.blocked = False
         self.epoch = 0
         self.cursors = Cursors()
-        self.log: list[int] = []
+        self.log = array("q")
 
     def fork(self) -> Timeline:
         """Copy what an eviction changes, so that it can be tried.
@@ -151,7 +152,7 @@ class Timeline:
         twin.rooms = self.rooms.copy()
         twin.thinkers = self.thinkers.copy()
         twin.cursors = copy.copy(self.cursors)
-        twin.log = self.log.copy()
+        twin.log = self.log[:]
         return twin
 
     def is_held(self, head: int) -> bool:
