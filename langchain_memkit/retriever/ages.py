@@ -14,6 +14,9 @@ import math
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
+from langchain_memkit.core.times import as_utc
+from langchain_memkit.exceptions import InvalidInputError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -74,11 +77,9 @@ def _read_epoch(number: float) -> datetime | None:
 
 
 def _aware(moment: datetime) -> datetime | None:
-    if moment.tzinfo is None or moment.utcoffset() is None:
-        return moment.replace(tzinfo=UTC)
     try:
-        return moment.astimezone(UTC)
-    except OverflowError:
+        return as_utc(moment)
+    except InvalidInputError:
         return None
 
 

@@ -138,7 +138,7 @@ def draft(query: str, *, candidates: Candidates, options: PackOptions) -> Draft:
     if options.ranking == "recoverability":
         uses = Counter(candidates.ids)
         for at, name in enumerate(candidates.ids):
-            if name and uses[name] == 1:
+            if name and not name.isspace() and uses[name] == 1:
                 wanted[at] = (name, *wanted[at])
     return Draft(wanted, candidates, options, None)
 

@@ -8,7 +8,7 @@ from typing import Literal
 from langchain_core.messages import BaseMessage, HumanMessage
 
 from langchain_memkit.core.tokens import estimate_tokens
-from langchain_memkit.exceptions import CounterError, InvalidInputError
+from langchain_memkit.exceptions import CounterError
 from langchain_memkit.protocols import TokenCounter
 
 __all__ = ["AnyCounter", "is_estimate", "text_counter"]
@@ -41,7 +41,7 @@ def text_counter(counter: AnyCounter) -> Callable[[str], int]:
         A function that counts the tokens of a text and checks the answer.
 
     Raises:
-        InvalidInputError: It is none of these.
+        CounterError: It is none of these.
 
     Example:
         >>> text_counter("approximate")("Kites")
@@ -53,7 +53,7 @@ def text_counter(counter: AnyCounter) -> Callable[[str], int]:
         return _checked(counter.count_text)
     if callable(counter):
         return _checked(lambda text: counter([HumanMessage(content=text)]))
-    raise InvalidInputError(
+    raise CounterError(
         "token_counter",
         'must be "approximate", a TokenCounter or a callable over messages',
         counter,
@@ -62,7 +62,11 @@ def text_counter(counter: AnyCounter) -> Callable[[str], int]:
 
 def _checked(count: Callable[[str], int]) -> Callable[[str], int]:
     def counted(text: str) -> int:
-        tokens: object = count(text)
+        try:
+            tokens: object = count(text)
+        except Exception as error:
+            rule = f"must count any text, but raised {error!r}"
+            raise CounterError("token_counter", rule, count) from error
         if not isinstance(tokens, int) or isinstance(tokens, bool) or tokens < 0:
             raise CounterError(
                 "token_counter", "must return a whole number of at least 0", tokens

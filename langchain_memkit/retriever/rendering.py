@@ -55,7 +55,7 @@ def render_block(key: str, excerpt: str) -> str:
 
 
 def format_capsules(
-    source: Iterable[Document] | RetentionReport,
+    source: Iterable[Document] | Iterable[EvidenceCapsule] | RetentionReport,
     *,
     order: Literal["rank", "source"] = "rank",
 ) -> str:
@@ -64,7 +64,8 @@ def format_capsules(
     Packed with `strategy="query"`, the whole text is within the budget.
 
     Args:
-        source: Documents of a `CapsuleRetriever` or `CapsuleCompressor`, or a report.
+        source: Documents of a `CapsuleRetriever` or `CapsuleCompressor`, capsules, or
+            a report.
         order: `rank` puts the most valuable first; `source` keeps the order in which
             the base retriever gave their documents.
 

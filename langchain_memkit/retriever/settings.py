@@ -20,6 +20,7 @@ from langchain_memkit.core.excerpts import ExcerptWeights
 from langchain_memkit.core.keys import content_sha256
 from langchain_memkit.core.models import Count, Share, refuse_validation
 from langchain_memkit.core.recent import Recent
+from langchain_memkit.core.times import as_utc
 from langchain_memkit.exceptions import (
     EvidenceChangedError,
     EvidenceNotFoundError,
@@ -214,7 +215,9 @@ class CapsuleSettings(BaseModel):
         return packed
 
     def _now(self) -> datetime:
-        return self.clock() if self.clock is not None else datetime.now(UTC)
+        if self.clock is None:
+            return datetime.now(UTC)
+        return as_utc(self.clock(), parameter="clock")
 
     def _log_names(self, documents: Sequence[Document]) -> list[str]:
         return log_keys(documents) if self.access_log is not None else []

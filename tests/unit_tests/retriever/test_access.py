@@ -12,6 +12,7 @@ from langchain_memkit import (
     CapsuleRetriever,
     FileMemoryStore,
     InMemoryAccessLog,
+    InvalidInputError,
     MemoryAccessLog,
     SQLMemoryStore,
     report_of,
@@ -95,6 +96,17 @@ def test_nothing_packed_records_nothing(log):
 
 def made_capsules():
     return report_of(made().invoke("wind")).capsules
+
+
+def test_a_clock_without_a_zone_means_utc():
+    """A naive answer of the clock is read as UTC, anything else is refused."""
+    naive = CapsuleRetriever(
+        base_retriever=RunnableLambda(lambda query: NOTES),
+        clock=lambda: NOON.replace(tzinfo=None),
+    )
+    assert naive.invoke("wind") == made().invoke("wind")
+    with pytest.raises(InvalidInputError, match="clock"):
+        made().model_copy(update={"clock": lambda: "noon"}).invoke("wind")
 
 
 def test_without_a_log_use_never_matters():

@@ -87,12 +87,14 @@ def test_a_stale_entry_does_not_hold_its_key():
 
 def test_ids_are_keys_in_recoverability_mode():
     """There the id is the key, where it is present and unique."""
-    notes = [Document(f"Note {n}.", id=i) for n, i in enumerate(["a", "b", "b", None])]
+    notes = [
+        Document(f"Note {n}.", id=i) for n, i in enumerate(["a", "b", "b", None, " "])
+    ]
     retriever = made(notes, strategy="prefix", ranking="recoverability")
     report = report_of(retriever.invoke("note"))
     keys = [c.retrieval_key for c in report.capsules]
     assert keys[0] == "a"
-    assert all(content_sha256(f"Note {n}.").startswith(keys[n]) for n in (1, 2, 3))
+    assert all(content_sha256(f"Note {n}.").startswith(keys[n]) for n in (1, 2, 3, 4))
     assert [retriever.fetch(key) for key in keys] == notes
 
 

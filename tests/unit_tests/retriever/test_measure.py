@@ -67,6 +67,13 @@ def test_a_generous_counter_is_used_up():
     assert kept[1] > 1.6 * kept[0]
 
 
+def test_a_counter_that_raises_is_named():
+    """What a counter raises is the cause of the error."""
+    with pytest.raises(CounterError, match="KeyError") as caught:
+        text_counter(lambda messages: {}["model"])("kite")
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
 @pytest.mark.parametrize("answer", [-1, 1.5, None, True, float("nan")])
 def test_what_is_no_count_is_refused(answer):
     """A counter that returns no count raises with what it returned."""
