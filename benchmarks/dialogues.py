@@ -4,7 +4,8 @@
 
 Writes FOLDER/dialogue.docs.jsonl.gz, one document a session with the spans of its
 turns, and FOLDER/dialogue.questions.jsonl.gz, in the format that `capsules.py` reads.
-Even conversations were used to choose the packer's weights, odd ones to report.
+Every other question (`--part 0` there) was used to choose the packer's weights, the
+rest (`--part 1`) to report.
 """
 
 from __future__ import annotations
