@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -168,7 +169,8 @@ class Fitting:
             InvalidInputError: As `fit`.
             StoreError: As `fit`.
         """
-        return await _arun(self._job_of_call(request, record))
+        job = await asyncio.to_thread(self._job_of_call, request, record)
+        return await _arun(job)
 
     def is_ready(self, state: TrimState, record: TrimRecord | None) -> bool:
         """Tell whether a state can be fitted before the model is known.
@@ -222,7 +224,8 @@ class Fitting:
             CounterError: As `fit`.
             StoreError: As `fit`.
         """
-        return await _arun(self._job_of_state(state, runtime, record))
+        job = await asyncio.to_thread(self._job_of_state, state, runtime, record)
+        return await _arun(job)
 
     def _job_of_call(
         self, request: ModelRequest[Any], record: TrimRecord | None

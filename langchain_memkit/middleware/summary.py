@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -139,7 +140,8 @@ class EvidenceSummarizer(Runnable[list[AnyMessage], str]):
         """
         del config, kwargs
         if self._keeps and (entries := _entries(input)):
-            await self._places.here()[0].aarchive(entries)
+            memory, *_ = await asyncio.to_thread(self._places.here)
+            await memory.aarchive(entries)
         return self._write(input)
 
     def _write(self, messages: Sequence[BaseMessage]) -> str:

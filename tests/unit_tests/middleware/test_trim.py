@@ -1,3 +1,4 @@
+import asyncio
 import copy
 import json
 import threading
@@ -29,6 +30,7 @@ from langchain_memkit import (
     ForgettingMemory,
     InvalidInputError,
     LangGraphMemoryStore,
+    SQLMemoryStore,
     StoreError,
     validate_history,
 )
@@ -36,6 +38,7 @@ from langchain_memkit.core.keys import content_key
 from langchain_memkit.messages import recall_key, resident_tokens
 from langchain_memkit.middleware import (
     EpisodeTrimMiddleware,
+    EvidenceSummarizer,
     ForgettingMemoryMiddleware,
 )
 from langchain_memkit.testing import ScriptedChatModel, tool_loop
@@ -694,3 +697,39 @@ def test_bad_options_are_refused(options):
     """Options are checked before any run."""
     with pytest.raises(InvalidInputError):
         EpisodeTrimMiddleware(**options)
+
+
+class Apart(ForgettingMemory):
+    """A memory that must not be touched where an event loop runs."""
+
+    def _check(self):
+        with pytest.raises(RuntimeError):
+            asyncio.get_running_loop()
+
+    def scoped(self, namespace):
+        self._check()
+        return super().scoped(namespace)
+
+    def archive(self, entries):
+        self._check()
+        super().archive(entries)
+
+    def consolidate(self, **options):
+        self._check()
+        return super().consolidate(**options)
+
+
+@pytest.mark.parametrize("persist", [False, True])
+async def test_async_runs_never_touch_a_store_in_the_event_loop(look_up, persist):
+    """Opening, archiving, consolidating and recalling all happen in threads."""
+    memory = Apart(SQLMemoryStore("sqlite://"))
+    trim = EpisodeTrimMiddleware(max_tokens=1_000, memory=memory, persist=persist)
+    residents = ForgettingMemoryMiddleware(memory=memory, budget_tokens=50)
+    script = tool_loop(20, tool="look_up")
+    agent, model = agent_of(script, residents, trim, tools=[look_up])
+    await agent.ainvoke(say(), THREAD)
+    recall = next(tool for tool in trim.tools if tool.name == "recall")
+    assert "no memory" in await recall.ainvoke({"name": "tone"})
+    summarizer = EvidenceSummarizer(memory=memory, namespace=lambda _: ("new",))
+    assert "key" in await summarizer.ainvoke([HumanMessage("Go.")])
+    assert len(model.calls) == 21
