@@ -22,7 +22,7 @@ __all__ = ["ExcerptWeights", "ScoredTexts", "TextUnits", "value_units"]
 
 _USUAL_UNIT_CHARACTERS = 120
 _LEAST_SPLIT_TEXTS = 12
-_SPLIT_BUDGETS = 6
+_SPLIT_BUDGETS = 4
 
 
 _Weight = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
@@ -107,7 +107,7 @@ def value_units(
 ) -> ScoredTexts:
     r"""Split the most promising texts into units and value each against a query.
 
-    Texts are split best first until they hold six budgets of text, 12 at least: what
+    Texts are split best first until they hold four budgets of text, 12 at least: what
     is worth less has no chance beside them.
 
     Args:

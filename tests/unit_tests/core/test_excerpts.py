@@ -94,7 +94,7 @@ def test_nothing_matches():
 
 
 def test_hopeless_texts_are_not_split():
-    """Beyond six budgets of better texts a text keeps its share and has no units."""
+    """Beyond four budgets of better texts a text keeps its share and has no units."""
     texts = ["wind " * 40] * 20 + ["calm"]
     got = scored("wind", texts, budget=100)
     assert [bool(text.spans) for text in got.texts] == [True] * 12 + [False] * 9
