@@ -150,6 +150,10 @@ class Replay:
                 line.ranks.append(line.ais)
                 line.ais += 1
                 line.last_ai = i
+            elif is_plain and code == TURN and line.first_turn >= 0:
+                line.last_turn = i
+                line.turns.append(i)
+                line.turn_tokens += costs[i]
             else:
                 handlers[code](i)  # type: ignore[misc]  # results were handled above
         line.end = max(start, stop)
@@ -216,8 +220,10 @@ class Replay:
             else:
                 waiting[name] = [i]
         line.missing[i] = len(calls)
-        line.pending = i
-        self._assistant(i)
+        line.pending = line.last_ai = i
+        line.ais += 1
+        if i in line.facts.signed and i not in line.facts.pinned:
+            line.thinkers.append(i)
 
     def _talk(self, i: int) -> None:
         line = self.line
@@ -226,10 +232,6 @@ class Replay:
             line.ranks.append(line.ais)
         if i in line.facts.blank:
             line.pending = i
-        self._assistant(i)
-
-    def _assistant(self, i: int) -> None:
-        line = self.line
         line.last_ai = i
         line.ais += 1
         if i in line.facts.signed and i not in line.facts.pinned:

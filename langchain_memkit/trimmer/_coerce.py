@@ -31,11 +31,13 @@ def to_list(messages: MessagesLike) -> list[Any]:
         messages: A prompt value, or messages, dicts and tuples.
 
     Returns:
-        The items.
+        The items; a list is not copied, so do not change it.
 
     Raises:
         InvalidInputError: It is none of these.
     """
+    if type(messages) is list:
+        return messages
     if isinstance(messages, PromptValue):
         return messages.to_messages()
     if isinstance(messages, str | bytes | dict) or not isinstance(messages, Iterable):

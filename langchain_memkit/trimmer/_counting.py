@@ -25,7 +25,12 @@ __all__ = ["Count", "Tokens", "tokens_of"]
 Count = TokenCounter | Callable[[Sequence[BaseMessage]], int]
 """What can be given as a token counter, beside `"approximate"`."""
 
-_ROLE_CHARACTERS: dict[type, int] = {HumanMessage: 4, AIMessage: 9, ToolMessage: 4}
+_ASSISTANT_CHARACTERS = 9
+_ROLE_CHARACTERS: dict[type, int] = {
+    HumanMessage: 4,
+    AIMessage: _ASSISTANT_CHARACTERS,
+    ToolMessage: 4,
+}
 _CALL_FIELDS = ("name", "args", "id", "type")
 _CALL_FRAME = len("{'name': '', 'args': , 'id': '', 'type': 'tool_call'}")
 _PLAIN = "must be a whole number of at least 0 for a list of messages"
@@ -131,22 +136,22 @@ class _Quarter(Tokens):
     """
 
     def costs(self, messages: Sequence[BaseMessage]) -> list[int]:
-        roles = _ROLE_CHARACTERS
+        fields = [message.__dict__ for message in messages]
+        roles = [_ROLE_CHARACTERS.get(kind, 0) for kind in map(type, messages)]
         found: list[int] = []
-        for message in messages:
-            fields = message.__dict__
-            content = fields["content"]
-            characters = roles.get(type(message))
-            if characters is None or type(content) is not str:
-                found.append(self.cost(message))
+        for role, field in zip(roles, fields, strict=True):
+            content = field["content"]
+            if not role or type(content) is not str:
+                found.append(self.cost(messages[len(found)]))
                 continue
-            characters += len(content)
-            if "tool_call_id" in fields:
-                characters += len(fields["tool_call_id"])
-            elif fields.get("tool_calls"):
-                characters += _written(fields["tool_calls"])
-            if fields["name"]:
-                characters += len(fields["name"])
+            characters = role + len(content)
+            if role == _ASSISTANT_CHARACTERS:
+                if field["tool_calls"]:
+                    characters += _written(field["tool_calls"])
+            elif "tool_call_id" in field:
+                characters += len(field["tool_call_id"])
+            if field["name"]:
+                characters += len(field["name"])
             found.append((characters + 15) // 4)
         return found
 
