@@ -318,7 +318,8 @@ def check_kills(kind: str, place: str, reopen: Callable[[], MemoryStore]) -> int
     process.stdout.readline()
     time.sleep(random.uniform(0.0, 0.15))
     process.kill()
-    done = [line.split() for line in process.communicate()[0].splitlines()]
+    with process:
+        done = [line.split() for line in process.stdout.read().splitlines()]
     last = {line[0]: line[1] for line in done if len(line) == 3}
     stored = {memory.name: memory.content for memory in reopen().scan(content=True)}
     for name, version in last.items():

@@ -203,8 +203,7 @@ class FileMemoryStore:
                 if load_memory(self._folder, ledger, n, self._max_bytes) is not None
             ]
             if there:
-                gone, failed = self._folder.delete(there)
-                self._bury(ledger, gone, until)
+                _, failed = self._bury(ledger, there, until)
                 if failed:
                     reason = f"{failed[0]!r} could not be deleted"
                     raise self._folder.error(reason)
@@ -274,9 +273,9 @@ class FileMemoryStore:
         with self._folder.writing() as ledger:
             known = known_memories(self._folder, ledger)
             names = [n for n in sorted(known) if has_faded(known[n], rule=rule)]
-            gone, failed = self._folder.delete(names)
             there = replace(ledger, memories=known)
-            self._bury(there, gone, until, ended_us=to_microseconds(now))
+            ended_us = to_microseconds(now)
+            gone, failed = self._bury(there, names, until, ended_us=ended_us)
             return PruneResult(
                 pruned=tuple(known[name] for name in gone),
                 kept=len(known) - len(gone),
@@ -372,17 +371,28 @@ class FileMemoryStore:
         names: Sequence[str],
         until: datetime,
         ended_us: int | None = None,
-    ) -> None:
-        """Move names to the tombstones; one whose file is back outlasts its end."""
-        gone = set(names)
-        memories = {n: m for n, m in ledger.memories.items() if n not in gone}
-        tombstones = {
+    ) -> tuple[list[str], list[str]]:
+        """Delete files and tell which are gone and which are not.
+
+        Tombstones are written before and kept after: a kill in between leaves a memory
+        that lives, or one that archiving does not bring back.
+        """
+        dug = dict.fromkeys(names, to_microseconds(until))
+        if dug:
+            marked = {**ledger.tombstones, **dug}
+            self._folder.write(self._changed(ledger, ledger.memories, marked))
+        gone, failed = self._folder.delete(names)
+        memories = {n: m for n, m in ledger.memories.items() if n not in set(gone)}
+        kept = {
             name: us
             for name, us in ledger.tombstones.items()
-            if ended_us is None
-            or us > ended_us
-            or is_plain_file(self._folder.file(name))
+            if ended_us is None or us > ended_us or self._is_stale(name, memories)
         }
-        if gone or len(tombstones) < len(ledger.tombstones):
-            tombstones |= dict.fromkeys(names, to_microseconds(until))
+        if dug or len(kept) < len(ledger.tombstones):
+            tombstones = {**kept, **{name: dug[name] for name in gone}}
             self._folder.write(self._changed(ledger, memories, tombstones))
+        return gone, failed
+
+    def _is_stale(self, name: str, memories: Mapping[str, StoredMemory]) -> bool:
+        """Tell whether a forgotten memory's file is back, put there by a backup."""
+        return name not in memories and is_plain_file(self._folder.file(name))

@@ -30,6 +30,7 @@ _T = TypeVar("_T")
 _ATTEMPTS = 8
 _CONFLICTS = frozenset({"40001", "40P01"})
 _BUSY_MILLISECONDS = 30_000
+_TIDY_MILLISECONDS = 100
 _MEMORY_DATABASES = frozenset({None, "", ":memory:"})
 
 
@@ -119,9 +120,23 @@ class Database:
             return self._write(work)
 
     def tidy(self) -> None:
-        """Drop removed text from SQLite's write-ahead log, where nobody reads it."""
-        if self.dialect == "sqlite":
-            self.rows("PRAGMA wal_checkpoint(TRUNCATE)", {})
+        """Drop removed text from SQLite's write-ahead log, where nobody reads it.
+
+        Where somebody does, the next checkpoint drops it; nobody waits long for that.
+
+        Raises:
+            StoreError: The database could not be written.
+        """
+        if self.dialect != "sqlite":
+            return
+        with self._wrapped(), self._autocommit.connect() as connection:
+            run = connection.exec_driver_sql
+            patience = run("PRAGMA busy_timeout").scalar_one()
+            run(f"PRAGMA busy_timeout = {_TIDY_MILLISECONDS}")
+            try:
+                run("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            finally:
+                run(f"PRAGMA busy_timeout = {patience}")
 
     def _write(self, work: Callable[[Transaction], _T]) -> _T:
         if self.dialect != "sqlite":

@@ -360,6 +360,36 @@ def test_what_cannot_be_deleted_is_kept_and_reported(memory, tmp_path, monkeypat
     assert memory.consolidate(now=LATER).pruned == ("a",)
 
 
+@pytest.mark.parametrize("step", ["before", "after"])
+def test_a_kill_while_forgetting_brings_nothing_back(
+    memory, tmp_path, monkeypatch, step
+):
+    """Either the memory lives on, or archiving does not bring it back."""
+    entry = ArchiveEntry("k", "text", 0.5, "tool")
+    memory.archive([entry])
+    real = Path.unlink
+
+    class KilledError(BaseException):
+        pass
+
+    def kill(self, missing_ok=False):
+        if self.suffix == ".md":
+            if step == "after":
+                real(self)
+            raise KilledError
+        real(self, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", kill)
+    with pytest.raises(KilledError):
+        memory.forget("k")
+    monkeypatch.undo()
+    again = reopen(tmp_path)
+    again.archive([entry])
+    assert again.live_at() == (["k"] if step == "before" else [])
+    again.consolidate(now=LATER)
+    assert again.live_at() == []
+
+
 def test_what_a_killed_writer_left_is_cleared(memory, tmp_path):
     """Half-written files disappear on the next opening."""
     memory.remember("n", "text")
