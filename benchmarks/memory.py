@@ -237,7 +237,7 @@ def measure_many(folder: Path, rounds: int = 5) -> None:
 
 
 def measure_files(folder: Path) -> None:
-    """Time what one write and one recall cost in a folder of files.
+    """Time what one write and one recall cost in a folder of files, and in SQLite.
 
     Args:
         folder: Where to put the folders.
@@ -246,13 +246,12 @@ def measure_files(folder: Path) -> None:
     for count in (100, 1_000, 10_000):
         store = FileMemoryStore(folder / f"files{count}")
         store.put(notes(rng, 0, count), now=NOW)
-        memory = ForgettingMemory(store)
-        write = median_ms(lambda m=memory: m.remember("new", "text", now=NOW), 9)  # type: ignore[misc]  # bound now
-        read = median_ms(lambda m=memory: m.recall("new", now=NOW), 9)  # type: ignore[misc]  # bound now
-        line = (
-            f"files, {count:,} memories: remember {write:.1f} ms, recall {read:.1f} ms"
-        )
-        print(line)
+        rows = fill(folder / f"rows{count}.db", count)
+        for kind, memory in (("files", ForgettingMemory(store)), ("SQLite", rows)):
+            write = median_ms(lambda m=memory: m.remember("new", "text", now=NOW), 9)  # type: ignore[misc]  # bound now
+            read = median_ms(lambda m=memory: m.recall("new", now=NOW), 9)  # type: ignore[misc]  # bound now
+            costs = f"remember {write:.1f} ms, recall {read:.1f} ms"
+            print(f"{kind}, {count:,} memories: {costs}")
 
 
 def run_workers(kind: str, place: str, verb: str, times: int, count: int = 8) -> None:

@@ -131,6 +131,7 @@ class ContextBudget(FrozenModel):
         Raises:
             BudgetExceededError: The overhead, the reserve and the floors are more than
                 the window.
+            InvalidInputError: The overhead is no whole number of at least 0.
         """
         check_count("overhead_tokens", overhead_tokens)
         usable = self.max_tokens - self.reserve_tokens
