@@ -13,6 +13,7 @@ __all__ = [
     "KEPT",
     "LOOSE",
     "RESULT",
+    "STANDS",
     "STEP",
     "STUBBED",
     "SYSTEM",
@@ -29,6 +30,9 @@ TURN, STEP, TALK, RESULT, SYSTEM, LOOSE = range(6)
 
 KEPT, STUBBED, CLIPPED, GONE, HIDDEN = range(5)
 """Forms of a message: as it is, a stub, a clip, evicted, taken out by a repair."""
+
+STANDS = bytes(form < GONE for form in range(256))
+"""Translates forms to whether a message is sent, in that form or another."""
 
 
 @dataclass(slots=True)

@@ -173,13 +173,12 @@ class Replay:
     def _answer(self, i: int) -> None:
         line = self.line
         name = line.facts.answers[i]
-        stack = line.open.get(name)
-        if not stack:
+        head = line.open.pop(name, -1)
+        if head < 0:
             line.current[i], line.form[i], line.owner[i] = 0, HIDDEN, -1
             return
-        head = stack.pop()
-        if not stack:
-            del line.open[name]
+        if line.hidden and name in line.hidden:
+            self._uncover(name)
         line.owner[i] = line.last = head
         line.total += line.facts.costs[i]
         line.results[head] += (i,)
@@ -192,6 +191,12 @@ class Replay:
             line.rejoin(head)
         elif not left:
             line.pending = -1
+
+    def _uncover(self, name: str) -> None:
+        stack = self.line.hidden[name]
+        self.line.open[name] = stack.pop()
+        if not stack:
+            del self.line.hidden[name]
 
     def _turn(self, i: int) -> None:
         line = self.line
@@ -216,9 +221,8 @@ class Replay:
         calls, waiting = line.facts.calls[i], line.open
         for name in calls:
             if name in waiting:
-                waiting[name].append(i)
-            else:
-                waiting[name] = [i]
+                line.hidden.setdefault(name, []).append(waiting[name])
+            waiting[name] = i
         line.missing[i] = len(calls)
         line.pending = line.last_ai = i
         line.ais += 1

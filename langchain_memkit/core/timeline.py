@@ -64,6 +64,8 @@ class Timeline:
         owner: The assistant message that a result belongs to, itself for all others,
             -1 for a result without a call.
         results: Results of each step, in order.
+        open: The newest step that waits for a result of each id.
+        hidden: Older steps that wait for a result of the same id.
         mended: Steps whose unanswered calls are repaired.
         bare: Messages whose signed reasoning is taken out.
         rooms: What each clipped result may take.
@@ -84,6 +86,7 @@ class Timeline:
         "facts",
         "first_turn",
         "form",
+        "hidden",
         "last",
         "last_ai",
         "last_turn",
@@ -120,7 +123,8 @@ class Timeline:
         self.form = bytearray()
         self.owner = array("q")
         self.results: dict[int, tuple[int, ...]] = {}
-        self.open: dict[str, list[int]] = {}
+        self.open: dict[str, int] = {}
+        self.hidden: dict[str, list[int]] = {}
         self.missing: dict[int, int] = {}
         self.mended: set[int] = set()
         self.bare: set[int] = set()

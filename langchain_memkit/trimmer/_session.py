@@ -13,7 +13,7 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage
 
-from langchain_memkit.core.facts import CLIPPED, GONE, RESULT, STEP, STUBBED
+from langchain_memkit.core.facts import CLIPPED, RESULT, STANDS, STEP, STUBBED
 from langchain_memkit.core.replay import Budget, Replay
 from langchain_memkit.core.timeline import Timeline
 from langchain_memkit.protocols import Archive
@@ -29,7 +29,6 @@ _MOST_MEMORIES = 4
 _DEEP_WHOLE = 256
 _DEEP_WINDOW = 32
 _READ_ALL = 4_096
-_STANDS = bytes(form != GONE for form in range(256))
 _content = itemgetter("content")
 
 
@@ -205,7 +204,7 @@ class Session:
         if self._watched_epoch != line.epoch:
             self._watched, start = ([], []), 0
         fields, contents = self._watched
-        stand = line.form[start:].translate(_STANDS)
+        stand = line.form[start:].translate(STANDS)
         fields += compress(history.fields[start:], stand)
         contents += compress(history.contents[start:], stand)
         self._watched_epoch = line.epoch

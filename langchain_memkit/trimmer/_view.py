@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import compress
 
 from langchain_core.messages import BaseMessage
 
-from langchain_memkit.core.facts import CLIPPED, GONE
+from langchain_memkit.core.facts import CLIPPED, STANDS
 from langchain_memkit.core.timeline import Timeline
 from langchain_memkit.messages import is_system
 from langchain_memkit.trimmer._history import History
@@ -33,8 +34,9 @@ def render(
     form, owner, results = line.form, line.owner, line.results
     odd = line.mended or line.bare
     sent: list[BaseMessage] = []
-    for i in range(start, len(form) if stop is None else stop):
-        if owner[i] != i or form[i] >= GONE:
+    end = len(form) if stop is None else stop
+    for i in compress(range(start, end), form[start:end].translate(STANDS)):
+        if owner[i] != i:
             continue
         stand_ins: Sequence[BaseMessage] = ()
         if odd and (i in line.mended or i in line.bare):
