@@ -120,11 +120,12 @@ class Reading:
         if self.has_aside:
             return
         self._ask(start)
-        new: Sequence[BaseMessage] = messages
-        if self.bases:
-            bases = self.bases
-            new = [bases.get(i, m) for i, m in enumerate(messages, start)]
-        self.facts.costs.extend(self.options.tokens.costs(new))
+        tokens, bases = self.options.tokens, self.bases
+        if bases:
+            shown = [bases.get(i) or m for i, m in enumerate(messages, start)]
+            self.facts.costs += tokens.costs(shown)
+        else:
+            self.facts.costs += tokens.costs(messages, self.fields[start:])
 
     def truncated(self, length: int) -> Self:
         """Keep the beginning.
