@@ -300,6 +300,14 @@ def test_law_6_a_message_that_is_its_own_result_becomes_a_stub_in_place():
     assert last[-1] is pasted
 
 
+def test_law_7_a_clip_is_never_cut_again():
+    """Where the original is gone, a clip stays or becomes a stub."""
+    clipped = trim_episodes([HumanMessage("?"), *step("a")], max_tokens=150)
+    assert forms(clipped) == ["clip"]
+    assert trim_episodes(clipped, max_tokens=150) == clipped
+    assert trim_episodes(clipped, max_tokens=100)[2].content == "[left out]"
+
+
 def test_law_8_the_prompt_after_an_eviction_extends_the_one_before():
     """Between evictions nothing before the new messages changes."""
     history, trimmer = loop(30), EpisodeTrimmer(2_000)
