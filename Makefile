@@ -41,7 +41,7 @@ browser: $(VENV)/.dev  ## Look at the page of `memkit compare` in headless Chrom
 	$(BIN)/python benchmarks/browser.py $(FILES)
 
 docs: $(VENV)/.dev  ## Build the documentation, warnings are errors
-	$(BIN)/mkdocs build --quiet --strict --site-dir site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --site-dir site
 
 bench: $(VENV)/.bench  ## Regenerate all figures from DATA=FOLDER (see benchmarks/all.py)
 	$(BIN)/python benchmarks/all.py $(DATA)

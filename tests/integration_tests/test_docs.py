@@ -3,14 +3,19 @@
 import contextlib
 import io
 import re
+import shlex
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import typer
+
+from langchain_memkit.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^(?:\$|[\d *]+) memkit (.*)$", re.MULTILINE)
 README_WORDS = 600
 EXAMPLE_BY_LINE = 30
 
@@ -36,6 +41,18 @@ def test_code_blocks_run_and_print_what_the_page_says(page, tmp_path, monkeypatc
             exec(compile(code, str(page), "exec"), namespace)
         if expected is not None:
             assert out.getvalue().rstrip() == expected.rstrip()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [line for page in PAGES for line in COMMAND.findall(page.read_text("utf-8"))],
+)
+def test_shell_commands_name_what_the_command_knows(line, capsys):
+    """Each command and option of a console block is one that `memkit` has."""
+    command = typer.main.get_command(app)
+    arguments = [*shlex.split(line), "--help"]  # help is shown once all was parsed
+    assert command.main(arguments, standalone_mode=False) == 0
+    assert "Usage" in capsys.readouterr().out
 
 
 def test_the_readme_is_short_and_shows_code_early():
