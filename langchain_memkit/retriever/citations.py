@@ -90,6 +90,7 @@ def verify_citations(
 
     Raises:
         EvidenceNotFoundError: `fetch` does not know the key of a capsule.
+        InvalidInputError: A document carries something else under `capsule`.
 
     Example:
         >>> from langchain_memkit import EvidenceCapsule
