@@ -1,7 +1,8 @@
 """Units of a text: what may be sent alone.
 
 A unit is a short line whole, a sentence of a long line, or some clauses of a long
-sentence. Units are trimmed of white space and cover all else.
+sentence. A sentence of a few words goes with the next one, as long as both are no
+longer than a unit may be. Units are trimmed of white space and cover all else.
 """
 
 from __future__ import annotations
@@ -78,7 +79,8 @@ def _strip(text: str, span: Span) -> Span:
 def _split_line(text: str, line: Span, *, most: int) -> Iterator[Span]:
     for first, last in _sentences(text, line):
         while last - first > most:
-            cut = _clause_cut(text, (first, first + most))
+            window = first, first + most
+            cut = _sentence_cut(text, window) or _clause_cut(text, window)
             yield from _filled(_strip(text, (first, cut)))
             first = cut  # noqa: PLW2901 - the rest of the sentence
         yield from _filled(_strip(text, (first, last)))
@@ -94,12 +96,27 @@ def _sentences(text: str, line: Span) -> Iterator[Span]:
         cut = stops.end()
         if cut - start < _SENTENCE_CHARACTERS or end - cut < _SENTENCE_CHARACTERS:
             continue
-        if not stops[1] and text[stops.start()] in _SPACED_STOPS:
-            continue
-        if text.isascii() or is_safe_cut(text, cut):
+        if _ends_sentence(text, stops):
             yield start, cut
             start = cut
     yield start, end
+
+
+def _ends_sentence(text: str, stops: re.Match[str]) -> bool:
+    if not stops[1] and text[stops.start()] in _SPACED_STOPS:
+        return False
+    return text.isascii() or is_safe_cut(text, stops.end())
+
+
+def _sentence_cut(text: str, span: Span) -> int | None:
+    """Find the last end of a sentence, however short, that the span holds."""
+    start, end = span
+    ends = [
+        stops.end()
+        for stops in _STOPS.finditer(text, start, end + 1)
+        if stops.start(1) <= end and _ends_sentence(text, stops)
+    ]
+    return ends[-1] if ends else None
 
 
 def _clause_cut(text: str, span: Span) -> int:

@@ -91,6 +91,30 @@ def test_a_long_sentence_is_cut_at_the_best_place(line, first):
     assert texts_of(line, most_characters=100)[0] == first
 
 
+@pytest.mark.parametrize(
+    ("line", "units"),
+    [
+        ("It was built in 1911. Long boats moor at the north pier.", (21, 34)),
+        ("Long boats moor at the north pier. It was built in 1911.", (34, 21)),
+        ("One. Two. Long boats moor at the north pier all year.", (9, 43)),
+        ("它建于1911年。长船停泊在北码头,短船停泊在南码头。", (9, 18)),
+    ],
+    ids=["first", "last", "several", "no-spaces"],
+)
+def test_what_has_to_be_cut_is_cut_at_a_sentence_first(line, units):
+    """A short sentence goes with the next one only where both fit."""
+    assert texts_of(line, most_characters=len(line)) == [line]
+    assert tuple(map(len, texts_of(line, most_characters=len(line) - 1))) == units
+
+
+def test_a_stop_beyond_the_limit_is_no_end():
+    """A unit never grows to reach the end of a sentence."""
+    line = "Kites need wind。And tails。" * 3
+    assert all(
+        end - start <= 15 for start, end in split_units(line, most_characters=15)
+    )
+
+
 @pytest.mark.parametrize("unit", [".", ".'", "a. ", ", ", "、", "\u0301", "\n", "a\n"])
 def test_a_long_text_takes_linear_time(unit):
     """A hundred thousand odd characters are split without a quadratic detour."""
