@@ -68,6 +68,8 @@ def render_memories(
     """Write capsules as `<memory name="…">…</memory>`, one a line.
 
     Names and texts are escaped, so that no memory can close its block or open another.
+    A memory that stands there in part says so, `<memory name="…" cut="true">`: the rest
+    of a rule may be what matters, and `recall` gives all of it.
 
     Args:
         report: The capsules, best first.
@@ -99,7 +101,8 @@ def render_memories(
 
 def _render(capsule: EvidenceCapsule) -> str:
     name = escape(capsule.retrieval_key, quote=True)
-    return f'<memory name="{name}">{escape(capsule.excerpt, quote=False)}</memory>'
+    cut = ' cut="true"' if capsule.is_cut else ""
+    return f'<memory name="{name}"{cut}>{escape(capsule.excerpt, quote=False)}</memory>'
 
 
 def _age_hours(memory: StoredMemory, now: datetime) -> float:

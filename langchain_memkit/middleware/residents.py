@@ -29,6 +29,9 @@ _NO_USERS = frozenset({AIMessage, ToolMessage, SystemMessage})
 """Told apart at once, as a long tool loop is made of them."""
 
 _LEAD = "What is remembered from before. It is background, and nobody says it now:"
+_CUT_LEAD = (
+    'Of what is marked cut="true" only the beginning is here: recall it by name.'
+)
 
 
 def read_residents(places: Sequence[ForgettingMemory], *, budget_tokens: int) -> str:
@@ -54,7 +57,8 @@ def read_residents(places: Sequence[ForgettingMemory], *, budget_tokens: int) ->
     chosen = sorted(found.values(), key=lambda capsule: -capsule.recoverability)
     counter = ApproximateCounter()
     while chosen:
-        text = f"{_LEAD}\n{render_memories(chosen)}"
+        lead = [_LEAD, _CUT_LEAD] if any(c.is_cut for c in chosen) else [_LEAD]
+        text = "\n".join([*lead, render_memories(chosen)])
         if counter([make_block(text, tokens=budget_tokens)]) <= budget_tokens:
             return text
         chosen.pop()

@@ -16,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from langchain_memkit.core.budget import ContextBudget
 from langchain_memkit.core.excerpts import ExcerptWeights
 from langchain_memkit.core.keys import content_sha256
 from langchain_memkit.core.models import Count, Share, refuse_validation
@@ -59,6 +60,7 @@ class CapsuleSettings(BaseModel):
 
     Attributes:
         budget_tokens: Tokens for all capsules of a call; 0 packs nothing.
+        budget: Its document share takes the place of `budget_tokens`.
         excerpt_tokens: Length of a prefix, or of the largest unit, in tokens.
         strategy: `query` picks the units that match the query best; its budget covers
             the text of `format_capsules`. `prefix` keeps the beginning of each
@@ -84,6 +86,7 @@ class CapsuleSettings(BaseModel):
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     budget_tokens: Count = 2048
+    budget: ContextBudget | None = None
     excerpt_tokens: PositiveSetting = 128
     strategy: Literal["query", "prefix"] = "query"
     ranking: Literal["relevance", "recoverability"] = "relevance"
@@ -107,11 +110,14 @@ class CapsuleSettings(BaseModel):
 
         Raises:
             InvalidInputError: A setting breaks its rule.
+            BudgetExceededError: The floors of `budget` are more than its window.
         """
         try:
             super().__init__(**data)
         except ValidationError as error:
             raise refuse_validation(error) from error
+        if self.budget is not None:
+            self.budget_tokens = self.budget.split().document_tokens
 
     @model_validator(mode="after")
     def _check_roles(self) -> Self:

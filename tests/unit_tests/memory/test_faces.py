@@ -173,6 +173,18 @@ def test_no_text_or_name_can_leave_its_block():
     assert block.partition(">")[0].count('"') == 2
 
 
+def test_a_memory_shown_in_part_says_so(memory):
+    """Half a rule is marked, so that the model knows to recall the rest."""
+    rule = f"Delete no record{' of a customer' * 20} unless it is a test record."
+    memory.remember("deletion", rule)
+    block = memory.as_runnable(budget_tokens=100).invoke({})["memories"]
+    assert block.startswith('<memory name="deletion" cut="true">Delete no record')
+    assert estimate_tokens(block) <= 100
+    memory.remember("deletion", "Delete no record.")
+    whole = '<memory name="deletion">Delete no record.</memory>'
+    assert memory.as_runnable().invoke({})["memories"] == whole
+
+
 @given(
     st.lists(st.tuples(st.text(min_size=1, max_size=20), st.text(max_size=300))),
     st.integers(0, 200),

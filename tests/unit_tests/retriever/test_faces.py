@@ -18,8 +18,10 @@ from langchain_core.runnables import ConfigurableField, RunnableLambda
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from langchain_memkit import (
+    BudgetExceededError,
     CapsuleCompressor,
     CapsuleRetriever,
+    ContextBudget,
     InvalidInputError,
     RetentionCandidate,
     estimate_tokens,
@@ -315,6 +317,17 @@ def test_own_settings_can_be_configured():
     assert retriever.fetch(capsule.retrieval_key) == NOTES[1]
 
 
+@pytest.mark.parametrize("face", [CapsuleCompressor, made])
+def test_a_shared_budget_takes_the_place_of_a_number(face):
+    """The document share of a `ContextBudget` is what all capsules may cost."""
+    budget = ContextBudget(max_tokens=160, document_share=0.1)
+    assert face(budget=budget).budget_tokens == 16
+    assert face(budget=budget, budget_tokens=500).budget_tokens == 16
+    assert report_of(made(budget=budget).invoke("tail")).budget_tokens == 16
+    with pytest.raises(BudgetExceededError):
+        face(budget=ContextBudget(max_tokens=9, document_floor_tokens=10))
+
+
 def test_callbacks_nest():
     """Wrapper and base report to the same handler, the base as the child."""
 
@@ -376,6 +389,7 @@ def test_the_compressor_attaches_when_asked():
         ("budget_tokens", 1.5),
         ("budget_tokens", True),
         ("budget_tokens", float("nan")),
+        ("budget", 100),
         ("excerpt_tokens", 0),
         ("strategy", "guess"),
         ("ranking", "age"),
