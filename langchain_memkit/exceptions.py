@@ -57,7 +57,20 @@ def shorten(value: object) -> str:
 
 
 class MemkitError(Exception):
-    """Base class of all errors of this package."""
+    """Base class of all errors of this package.
+
+    Errors can be pickled and copied, so they also come back from another process.
+    """
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Carry the message and the attributes, not the arguments."""
+        return _rebuild, (type(self), self.args), self.__dict__
+
+
+def _rebuild(kind: type[MemkitError], args: tuple[object, ...]) -> MemkitError:
+    error = kind.__new__(kind)
+    super(MemkitError, error).__init__(*args)
+    return error
 
 
 class InvalidInputError(MemkitError, ValueError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -197,7 +196,7 @@ def check_share(parameter: str, value: float) -> float:
     """
     given: object = value
     is_number = isinstance(given, int | float) and not isinstance(given, bool)
-    if not is_number or math.isnan(value) or not 0 <= value <= 1:
+    if not is_number or not 0 <= value <= 1:  # never true of NaN
         raise InvalidInputError(parameter, "must be a number from 0 to 1", value)
     return value
 

@@ -5,6 +5,7 @@ Source: *EMBER: Efficient Memory via Budgeted Evidence Retention*, arXiv 2606.05
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from langchain_memkit.core.capsules import (
@@ -35,6 +36,7 @@ HALF_LIFE_HOURS = 168
 
 _ACCESS_SMOOTHING = 5
 _SMALLEST_EXCERPT_TOKENS = 16
+_MOST_USES = 2**53  # more make no difference, and no float takes any number of them
 
 
 def recoverability(age_hours: float, access_count: int) -> float:
@@ -59,10 +61,10 @@ def recoverability(age_hours: float, access_count: int) -> float:
         0.25
     """
     check_count("access_count", access_count)
-    if not abs(age_hours) < float("inf"):
+    if not abs(age_hours) <= sys.float_info.max:
         raise InvalidInputError("age_hours", "must be a finite number", age_hours)
     freshness = 0.5 ** (max(age_hours, 0.0) / HALF_LIFE_HOURS)
-    used = access_count + 1
+    used = min(access_count, _MOST_USES) + 1
     return float(freshness * used / (used + _ACCESS_SMOOTHING))
 
 

@@ -16,6 +16,7 @@ from langchain_memkit.core.records import DecayRule, Source, StoredMemory
 from langchain_memkit.core.times import as_utc
 from langchain_memkit.exceptions import InvalidInputError, MemoryNotFoundError
 from langchain_memkit.memory.checks import (
+    check_item,
     checked_memory,
     evicted_memory,
     is_policy,
@@ -140,7 +141,7 @@ class MemoryBase:
         """
         moment = self._moment(now)
         memories: dict[str, StoredMemory] = {}
-        for name, content, importance in items:
+        for name, content, importance in map(check_item, items):
             memory = new_memory(
                 name, content, importance, source=source, pinned=pinned, now=moment
             )

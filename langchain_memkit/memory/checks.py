@@ -16,6 +16,7 @@ from langchain_memkit.stores.names import check_name, is_text
 
 __all__ = [
     "SOURCES",
+    "check_item",
     "check_text",
     "checked_memory",
     "evicted_memory",
@@ -25,6 +26,9 @@ __all__ = [
 
 SOURCES: tuple[str, ...] = get_args(Source)
 """Who may write a memory."""
+
+_FIELDS = 3
+_MOST_USES = 2**53
 
 
 def is_policy(value: object) -> bool:
@@ -55,6 +59,25 @@ def check_text(parameter: str, value: str) -> str:
     if not is_text(value):
         raise InvalidInputError(parameter, "must be text", value)
     return value
+
+
+def check_item(item: tuple[str, str, float]) -> tuple[str, str, float]:
+    """Refuse what is not a name, a content and an importance.
+
+    Args:
+        item: What is to be remembered.
+
+    Returns:
+        The item.
+
+    Raises:
+        InvalidInputError: It has another shape.
+    """
+    given: object = item
+    if not isinstance(given, tuple | list) or len(given) != _FIELDS:
+        rule = "must hold a name, a content and an importance each"
+        raise InvalidInputError("items", rule, item)
+    return item
 
 
 def new_memory(  # noqa: PLR0913 - each is a field of the memory
@@ -144,5 +167,12 @@ def checked_memory(memory: StoredMemory) -> StoredMemory:
         importance=check_share("importance", memory.importance),
         created_at=as_utc(memory.created_at, parameter="created_at"),
         last_access_at=as_utc(memory.last_access_at, parameter="last_access_at"),
-        access_count=check_count("access_count", memory.access_count),
+        access_count=_check_uses(memory.access_count),
     )
+
+
+def _check_uses(access_count: int) -> int:
+    if check_count("access_count", access_count) > _MOST_USES:
+        rule = f"must be at most {_MOST_USES}, so that every store can count on"
+        raise InvalidInputError("access_count", rule, access_count)
+    return access_count

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 __all__ = [
-    "TEMPORARY_PREFIX",
+    "TEMPORARY_FILES",
     "discard",
     "is_plain_file",
     "read_bytes",
@@ -17,8 +17,11 @@ __all__ = [
     "sync_folder",
 ]
 
-TEMPORARY_PREFIX = ".memory.tmp-"
-"""How the names of half-written files begin."""
+_PREFIX = ".memory.tmp-"
+_TOKEN_BYTES = 8
+
+TEMPORARY_FILES = _PREFIX + "[0-9a-f]" * 2 * _TOKEN_BYTES
+"""Matches the names of half-written files, and never that of a memory."""
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
@@ -37,7 +40,7 @@ def stage(folder: Path, data: bytes) -> Path:
     Raises:
         OSError: It could not be written; nothing is left behind.
     """
-    path = folder / f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}"
+    path = folder / f"{_PREFIX}{secrets.token_hex(_TOKEN_BYTES)}"
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
     try:
         with os.fdopen(handle, "wb") as file:

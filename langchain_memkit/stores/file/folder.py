@@ -22,7 +22,7 @@ from langchain_memkit.exceptions import (
     UnsafeNameError,
 )
 from langchain_memkit.stores.file.atomic import (
-    TEMPORARY_PREFIX,
+    TEMPORARY_FILES,
     discard,
     is_plain_file,
     read_bytes,
@@ -92,7 +92,7 @@ class Folder:
         """
         with self._wrapped():
             self.path.mkdir(parents=True, exist_ok=True)
-            left = list(self.path.glob(f"{TEMPORARY_PREFIX}*"))
+            left = list(self.path.glob(TEMPORARY_FILES))
         if left:
             with suppress(StoreError), self._locked():
                 for file in left:

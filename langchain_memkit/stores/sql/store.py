@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["SQLMemoryStore"]
 
 _PAGE = 2000
+_MOST_ROWS = 2**31 - 1
 
 
 class SQLMemoryStore:
@@ -304,7 +305,7 @@ class SQLMemoryStore:
             self._database,
             self._namespace,
             terms=terms,
-            k=k,
+            k=min(k, _MOST_ROWS),
             limits=limits_of(rule),
         )
         return tuple((memory_of(row), cast("float", row[-1])) for row in rows)

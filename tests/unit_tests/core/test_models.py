@@ -85,7 +85,7 @@ def test_check_positive_refuses_zero_and_below(bad):
         check_positive("max_tokens", bad)
 
 
-@pytest.mark.parametrize("bad", [-0.1, 1.1, math.nan, math.inf, True, "0.5"])
+@pytest.mark.parametrize("bad", [-0.1, 1.1, math.nan, math.inf, True, "0.5", 10**400])
 def test_check_share_refuses_what_is_no_share(bad):
     """Only numbers from 0 to 1 pass; NaN is none."""
     with pytest.raises(InvalidInputError):

@@ -62,6 +62,7 @@ def test_recoverability_halves_in_a_week_and_grows_with_use():
     assert recoverability(168, 0) == pytest.approx(1 / 12)
     assert recoverability(0, 4) == pytest.approx(0.5)
     assert recoverability(-5, 4) == pytest.approx(0.5)
+    assert recoverability(0, 10**400) == pytest.approx(1.0)
 
 
 def test_packing_stops_when_the_rest_is_too_small():
@@ -124,7 +125,7 @@ def test_a_bad_budget_is_refused(bad):
         retain_within_budget([], 10, bad)
 
 
-@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 10**400])
 def test_ages_and_scores_are_finite(bad):
     """NaN and infinities are refused wherever they come in."""
     with pytest.raises(InvalidInputError, match="age_hours"):

@@ -247,3 +247,21 @@ def test_an_import_keeps_times_and_counts(memory, clock):
 def test_a_memory_shows_its_store_and_policy(memory):
     """What is printed tells what it is."""
     assert "ForgetConfig" in repr(memory)
+
+
+@pytest.mark.parametrize(
+    "bad", [("b", "x"), ("b", "x", 0.5, 1), "abc", None, 5, ("b", None, 0.5)]
+)
+def test_one_bad_item_of_many_stores_none(memory, bad):
+    """What is no name, content and importance is refused before anything changes."""
+    with pytest.raises(InvalidInputError):
+        memory.remember_many([("a", "x", 0.5), bad])
+    assert len(memory) == 0
+
+
+def test_a_count_that_no_store_holds_is_refused(memory):
+    """A count beyond what a database can add to is no count."""
+    day = datetime(2029, 12, 31, tzinfo=UTC)
+    note = StoredMemory("n", "x", 0.5, "user", False, False, day, day, 10**30)
+    with pytest.raises(InvalidInputError, match="access_count"):
+        memory.put_memories([note])

@@ -398,6 +398,13 @@ def test_what_a_killed_writer_left_is_cleared(memory, tmp_path):
     assert not [name for name in files(tmp_path) if ".tmp" in name]
 
 
+def test_no_name_is_taken_for_what_a_writer_left(memory, tmp_path):
+    """A memory named like a half-written file outlasts the next opening."""
+    names = [".memory.tmp-0123456789abcdef", ".memory.tmp-", ".memory.json"]
+    memory.remember_many([(name, "text", 0.5) for name in names])
+    assert [reopen(tmp_path).recall(name) for name in names] == ["text"] * 3
+
+
 def test_a_lock_that_is_never_released_is_a_clear_error(tmp_path):
     """The wait ends, and the error says what was waited for."""
     store = FileMemoryStore(tmp_path, lock_timeout=timedelta(milliseconds=10))

@@ -305,6 +305,7 @@ def test_an_exact_match_is_found_wherever_it_sits(memory):
     memory.remember("first", "the vault code is heron")
     memory.remember_many([(f"n{at}", f"filler note {at}", 0.5) for at in range(2000)])
     assert memory.search("vault heron", 1)[0].id == "first"
+    assert len(memory.search("vault", 10**30)) == 1
 
 
 def test_many_memories_are_listed_page_by_page(memory):
