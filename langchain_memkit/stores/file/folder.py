@@ -16,6 +16,7 @@ from filelock import FileLock, Timeout
 
 from langchain_memkit.core.escaping import escape_text
 from langchain_memkit.exceptions import (
+    InvalidInputError,
     MemkitError,
     StoreError,
     StoreVersionError,
@@ -37,7 +38,7 @@ from langchain_memkit.stores.file.ledger import (
 )
 from langchain_memkit.stores.names import check_name
 
-__all__ = ["SUFFIX", "Folder", "label_folder"]
+__all__ = ["SUFFIX", "Folder", "label_folder", "root_path"]
 
 SUFFIX = ".md"
 """How the files of memories end."""
@@ -69,6 +70,29 @@ def label_folder(label: str) -> str:
         for byte in data
     )
     return f"@{text if len(text) <= _LONGEST_LABEL else '%' + sha256(data).hexdigest()}"
+
+
+def root_path(root: str | os.PathLike[str]) -> Path:
+    r"""Read the path of a folder.
+
+    Args:
+        root: The path; an empty one would be the folder that the process runs in.
+
+    Returns:
+        The path.
+
+    Raises:
+        InvalidInputError: It is no path, is empty, or holds a NUL.
+
+    Example:
+        >>> root_path("notes").name
+        'notes'
+    """
+    given: object = root
+    path = str(given) if isinstance(given, str | os.PathLike) else ""
+    if not path or "\0" in path:
+        raise InvalidInputError("root", "must be the path of a folder", root)
+    return Path(path)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Literal
 from unicodedata import normalize
 
 from pydantic import ConfigDict, Field
@@ -63,7 +64,7 @@ class _PlainEntry(FrozenModel):
 
 
 class _Document(FrozenModel):
-    version: int
+    version: Literal[1]
     namespace: tuple[str, ...] = ()
     memories: dict[str, object]
     forgotten: dict[str, int] = Field(default_factory=dict)
@@ -114,7 +115,7 @@ def load_ledger(data: bytes) -> Ledger:
     version = document.get("version")
     if isinstance(version, dict) or version is None:
         return _load_memories(document, Ledger(), plain=True)
-    if isinstance(version, int) and version > LEDGER_VERSION:
+    if isinstance(version, int | float) and version > LEDGER_VERSION:
         raise NewerLedgerError(version)
     try:
         known = _Document.model_validate(document)

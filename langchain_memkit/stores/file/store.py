@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Self
 
 from langchain_memkit.core.decay import has_faded
@@ -22,7 +21,7 @@ from langchain_memkit.core.wording import rank_texts
 from langchain_memkit.stores.file.atomic import (
     is_plain_file,
 )
-from langchain_memkit.stores.file.folder import Folder, label_folder
+from langchain_memkit.stores.file.folder import Folder, label_folder, root_path
 from langchain_memkit.stores.file.ledger import Ledger
 from langchain_memkit.stores.file.texts import (
     check_targets,
@@ -76,7 +75,7 @@ class FileMemoryStore:
             lock_timeout: Longest wait for another process that writes.
 
         Raises:
-            InvalidInputError: A limit is below 1.
+            InvalidInputError: The root is no path, or a limit is below 1.
             StoreError: The folder cannot be made or read.
             StoreVersionError: Its ledger was written by a newer release.
         """
@@ -84,7 +83,7 @@ class FileMemoryStore:
         self._max_bytes = max_content_bytes
         self._lock_timeout = lock_timeout
         self._namespace: tuple[str, ...] = ()
-        self._folder = Folder(Path(root), lock_timeout=lock_timeout)
+        self._folder = Folder(root_path(root), lock_timeout=lock_timeout)
 
     def __repr__(self) -> str:
         """Show the folder."""

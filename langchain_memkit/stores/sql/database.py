@@ -286,12 +286,15 @@ def _make_engine(url: URL) -> Engine:
     label = url.render_as_string(hide_password=True)
     if url.drivername in {"postgresql", "postgres"}:
         url = url.set(drivername="postgresql+psycopg")
+    if url.get_backend_name() not in MIGRATIONS:
+        rule = "must speak the dialect of SQLite or PostgreSQL"
+        raise InvalidInputError("url_or_engine", rule, label)
     try:
         if url.get_backend_name() == "sqlite":
             return _make_sqlite_engine(url, label)
         return create_engine(url, pool_pre_ping=True, hide_parameters=True)
     except NoSuchModuleError as error:
-        rule = "must speak the dialect of SQLite or PostgreSQL"
+        rule = "must name a driver that is known"
         raise InvalidInputError("url_or_engine", rule, label) from error
     except ImportError as error:
         raise MissingExtraError("postgres", error.name or url.drivername) from error

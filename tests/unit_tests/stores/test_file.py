@@ -69,11 +69,12 @@ def test_a_plain_ledger_may_hold_a_memory_named_version(tmp_path):
     assert reopen(tmp_path).importance("version") == 0.5
 
 
-def test_a_newer_ledger_is_refused_untouched(memory, tmp_path):
+@pytest.mark.parametrize("version", [10**6, 1000000.5])
+def test_a_newer_ledger_is_refused_untouched(memory, tmp_path, version):
     """A ledger of a newer release is neither read nor overwritten."""
     memory.remember("n", "text")
     ledger = tmp_path / ".memory.json"
-    newer = json.dumps({**json.loads(ledger.read_text("utf-8")), "version": 10**6})
+    newer = json.dumps({**json.loads(ledger.read_text("utf-8")), "version": version})
     ledger.write_text(newer, "utf-8")
     with pytest.raises(StoreVersionError, match="1000000"):
         memory.remember("m", "text")
@@ -91,6 +92,8 @@ DAMAGES = {
     "deep": lambda data: b"[" * 100_000,
     "wrong shape": lambda data: b'{"version": 1, "memories": 3}',
     "version zero": lambda data: b'{"version": "x"}',
+    "version a text": lambda data: data.replace(b'"version": 1', b'"version": "2"'),
+    "version below 1": lambda data: data.replace(b'"version": 1', b'"version": -1'),
     "bad entry": lambda data: data.replace(b'"importance": 0.9', b'"importance": 9'),
     "bad time": lambda data: data.replace(
         b'"created_at_us": ', b'"created_at_us": 999'
@@ -426,6 +429,13 @@ def test_a_path_that_is_no_folder_is_a_clear_error(tmp_path):
     (tmp_path / "file").write_text("x", "utf-8")
     with pytest.raises(StoreError, match="file"):
         FileMemoryStore(tmp_path / "file")
+
+
+@pytest.mark.parametrize("root", ["", None, 7, "a\0b"])
+def test_what_is_no_path_is_refused(root):
+    """An unset setting never becomes the folder that the process runs in."""
+    with pytest.raises(InvalidInputError, match="root"):
+        FileMemoryStore(root)
 
 
 def test_a_folder_that_vanishes_is_a_clear_error(memory, tmp_path):
