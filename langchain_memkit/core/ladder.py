@@ -128,7 +128,8 @@ def _guarded(line: Timeline) -> frozenset[int]:
         guard.add(line.last_ai)
     if line.facts.late and not line.results.get(line.last):
         # such a result may have been the last message before it was moved
-        guard.update(line.owner[r] for r in line.facts.late if r < line.end)
+        heads = {line.owner[r] for r in line.facts.late if r < line.end}
+        guard |= heads & {line.last_ai}
     first = min(guard)
     if 0 <= first < line.last_turn and line.facts.codes[first] != TURN:
         guard.add(_turn_before(line, first))
@@ -277,14 +278,15 @@ def _drop_turns(line: Timeline, *, limit: int, guard: _Guard) -> None:
     """
     turns, k = line.turns, line.cursors.turns
     batch = len(turns) - _TURNS_ONE_BY_ONE
-    while k < len(turns) and turns[k] not in guard:
-        if line.total <= limit and k >= batch:
-            break
-        if line.form[turns[k]] not in _AWAY and not line.is_held(turns[k]):
+    stay = len(turns)
+    while k < len(turns) and (line.total > limit or k < batch):
+        if turns[k] in guard:
+            stay = min(k, stay)
+        elif line.form[turns[k]] not in _AWAY and not line.is_held(turns[k]):
             line.turn_tokens -= line.current[turns[k]]
             line.remove(turns[k], rung=RUNG_TURN)
         k += 1
-    line.cursors.turns = k
+    line.cursors.turns = min(k, stay)
 
 
 def _drop_first(line: Timeline) -> None:

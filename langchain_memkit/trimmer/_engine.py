@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from functools import partial
 
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable
 
+from langchain_memkit.core.facts import HIDDEN
 from langchain_memkit.core.replay import Budget
 from langchain_memkit.core.timeline import Timeline
 from langchain_memkit.exceptions import BudgetExceededError, InvalidInputError
@@ -268,11 +270,18 @@ def _checked(outcome: Outcome, sent: Sequence[BaseMessage]) -> list[BaseMessage]
     if faults or not messages:
         rule = "must return a valid history"
         raise InvalidInputError("on_overflow", rule, faults or messages)
-    history = outcome.history
-    said = [message.content for message in messages]
-    for i, message in enumerate(history.messages):
+    history, form = outcome.history, outcome.line.form
+    asked = history.messages
+    for i, message in enumerate(asked):
         is_fixed = is_system(message) or i in history.facts.pinned
-        if is_fixed and said.count(message.content) < 1:
-            rule = "must return every system and pinned message verbatim"
+        if not is_fixed or form[i] == HIDDEN:  # no valid history can hold that one
+            continue
+        most = sum(map(partial(_is_same, message), asked))
+        if not 1 <= sum(map(partial(_is_same, message), messages)) <= most:
+            rule = "must return every system and pinned message verbatim, once"
             raise InvalidInputError("on_overflow", rule, message)
     return messages
+
+
+def _is_same(one: BaseMessage, other: BaseMessage) -> bool:
+    return one.type == other.type and one.content == other.content

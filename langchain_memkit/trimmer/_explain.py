@@ -28,7 +28,7 @@ from langchain_memkit.messages import is_system, kind_of, resident_tokens
 from langchain_memkit.trimmer._engine import Engine
 from langchain_memkit.trimmer._outcome import Outcome
 from langchain_memkit.trimmer._shapes import form_of
-from langchain_memkit.trimmer._view import is_moved
+from langchain_memkit.trimmer._view import late_results
 from langchain_memkit.trimmer.calls import TrimCall
 from langchain_memkit.trimmer.report import Action, TrimReport, TrimRow
 
@@ -161,7 +161,8 @@ def _late_systems(outcome: Outcome) -> frozenset[int]:
 
 def _row(outcome: Outcome, i: int, explained: _Explained) -> TrimRow:
     history, line = outcome.history, outcome.line
-    message, (action, reason) = history.messages[i], explained
+    message, form = history.messages[i], line.form[i]
+    action, reason = explained
     left = action in {"stubbed", "clipped", "evicted"}
     return TrimRow(
         index=i,
@@ -172,7 +173,7 @@ def _row(outcome: Outcome, i: int, explained: _Explained) -> TrimRow:
         tokens_after=line.current[i],
         reason=reason,
         key=history.key(i) if left and message.content else None,
-        pinned=i in history.facts.pinned or is_system(message),
+        pinned=form != HIDDEN and (i in history.facts.pinned or is_system(message)),
     )
 
 
@@ -203,16 +204,10 @@ def _repair(outcome: Outcome, i: int) -> str:
         return "calls without results"
     if i in history.bases:
         return "empty message"
-    is_late = line.owner[i] != i and _passes(outcome, i)
+    owner = line.owner[i]
+    is_late = owner != i and i in late_results(line, owner)
     return "moved up to its call" if is_late else ""
 
 
 def _shown(outcome: Outcome, i: int) -> BaseMessage:
     return outcome.history.clipped(i, outcome.line.rooms[i])
-
-
-def _passes(outcome: Outcome, i: int) -> bool:
-    siblings = outcome.line.results[outcome.line.owner[i]]
-    place = siblings.index(i)
-    before = siblings[place - 1] if place else outcome.line.owner[i]
-    return is_moved(outcome.line, before, i)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from langchain_core.messages import BaseMessage, RemoveMessage
 
@@ -116,7 +117,9 @@ def _front(
     if first is None or not any(map(is_human, old)):
         return
     fixed = {_identity(old[i]) for i in pinned if i < len(old)}
-    message = new[first]
-    if not (is_human(message) or is_pinned(message) or _identity(message) in fixed):
+    results = takewhile(lambda m: result_id(m) is not None, new[first + 1 :])
+    unit = [new[first], *results]  # a pinned result keeps its call
+    is_fixed = any(is_pinned(m) or _identity(m) in fixed for m in unit)
+    if not (is_human(new[first]) or is_fixed):
         detail = "The first message after an eviction is not the user's."
         yield _fault(first, "law-3-front", detail)

@@ -9,6 +9,7 @@ from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,
     BaseMessage,
+    InvalidToolCall,
     ToolMessage,
 )
 
@@ -16,6 +17,7 @@ from langchain_memkit.messages import (
     LEGACY_CALL,
     MARK,
     block_call_id,
+    call_ids,
     mark_of,
     with_mark,
 )
@@ -198,7 +200,7 @@ def mended(head: BaseMessage, left: Sequence[str]) -> BaseMessage:
         invalid.append(call)
     update: dict[str, object] = {"invalid_tool_calls": invalid}
     update["content"] = _content_without(head.content, out, keep=sent)
-    update["additional_kwargs"] = _kwargs_without(head, out)
+    update["additional_kwargs"] = _kwargs_without(head, invalid, out=out)
     if isinstance(head, AIMessageChunk):
         chunks = [c for c in head.tool_call_chunks if not out[c.get("id") or ""]]
         update["tool_call_chunks"] = chunks
@@ -229,17 +231,33 @@ def _content_without(
     return left or ""
 
 
-def _kwargs_without(head: AIMessage, out: Counter[str]) -> dict[str, object]:
+def _kwargs_without(
+    head: AIMessage, invalid: Sequence[InvalidToolCall], *, out: Counter[str]
+) -> dict[str, object]:
+    """Take calls out of the raw forms, and what only repeated a call that is out.
+
+    Args:
+        head: The assistant message.
+        invalid: Its invalid calls that stay.
+        out: Ids of the calls that are taken out.
+
+    Returns:
+        The fields, marked.
+    """
     kwargs = {**head.additional_kwargs, MARK: {**mark_of(head), "form": "mended"}}
+    stay = Counter(call_ids(head)) - out
     legacy = kwargs.get("function_call")
-    if isinstance(legacy, Mapping) and out[f"{LEGACY_CALL}{legacy.get('name')}"]:
-        del kwargs["function_call"]
+    if isinstance(legacy, Mapping):
+        name = legacy.get("name")
+        is_repeated = any(c["name"] == name for c in (*head.tool_calls, *invalid))
+        if not (is_repeated or stay[f"{LEGACY_CALL}{name}"]):
+            del kwargs["function_call"]
     raw = kwargs.get("tool_calls")
     if isinstance(raw, list):
         kwargs["tool_calls"] = [
             call
             for call in raw
-            if not (isinstance(call, Mapping) and out[str(call.get("id") or "")])
+            if not isinstance(call, Mapping) or stay[str(call.get("id") or "")]
         ]
     return kwargs
 

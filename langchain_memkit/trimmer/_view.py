@@ -13,7 +13,7 @@ from langchain_memkit.messages import is_system
 from langchain_memkit.trimmer._history import History
 from langchain_memkit.trimmer._shapes import moved
 
-__all__ = ["hoist", "is_moved", "render"]
+__all__ = ["hoist", "late_results", "render"]
 
 
 def render(
@@ -77,31 +77,32 @@ def _shorter(history: History, line: Timeline, i: int) -> BaseMessage:
 
 
 def _results(history: History, line: Timeline, head: int) -> Iterator[BaseMessage]:
-    before = head
+    late = late_results(line, head)
     for r in line.results[head]:
         if r == head:
             continue
         message = (
             history.messages[r] if not line.form[r] else _shorter(history, line, r)
         )
-        if r != before + 1 and is_moved(line, before, r):
-            message = moved(message, "moved")
-        before = r
-        yield message
+        yield moved(message, "moved") if r in late else message
 
 
-def is_moved(line: Timeline, before: int, index: int) -> bool:
-    """Tell whether a result has to pass another message to stand at its call.
+def late_results(line: Timeline, head: int) -> Sequence[int]:
+    """Name the results that have to pass another message to stand at their call.
 
     Args:
         line: The forms of the messages.
-        before: Position of what it is put behind.
-        index: Position of the result.
+        head: Position of the assistant message.
 
     Returns:
-        True where something that is sent lies between.
+        The first result before which something else is sent, and all after it.
     """
-    return any(line.owner[j] >= 0 for j in range(before + 1, index))
+    results, before = line.results[head], head
+    for k, r in enumerate(results):
+        if any(line.owner[j] >= 0 for j in range(before + 1, r)):
+            return results[k:]
+        before = r
+    return ()
 
 
 def hoist(messages: list[BaseMessage]) -> list[BaseMessage]:
