@@ -43,6 +43,14 @@ def test_law_2_a_fallback_sends_each_system_message_once(times):
         trimmer.invoke([rule, last])
 
 
+def test_law_2_a_fallback_that_keeps_every_rule_is_taken():
+    """An answer with each system message once is sent as it is."""
+    rules = [SystemMessage("Never guess. " * 9), SystemMessage("Be brief. " * 9)]
+    kept = [*rules, HumanMessage("Go on.")]
+    trimmer = EpisodeTrimmer(max_tokens=20, on_overflow=RunnableLambda(lambda _: kept))
+    assert trimmer.invoke([*rules, HumanMessage("Go on. " * 40)]) == kept
+
+
 def test_law_3_a_pinned_result_may_stand_in_front_with_its_call():
     """A pin goes before the rule that the user's message comes first."""
     history = [
@@ -58,19 +66,20 @@ def test_law_3_a_pinned_result_may_stand_in_front_with_its_call():
     assert trimmer.explain(history).verify(history, sent) == []
 
 
-def test_law_3_a_legacy_call_that_only_repeats_a_call_stays_with_it():
-    """A raw form is taken out with the last call that it repeats, not before."""
-    raw = {"function_call": {"name": "look", "arguments": "{}"}}
-    head = AIMessage("", tool_calls=[call("a"), call("b")], additional_kwargs=raw)
-    history = [
-        HumanMessage("Look."),
-        head,
-        ToolMessage("Yes.", tool_call_id="a"),
-        HumanMessage("Thanks."),
-    ]
+def test_law_3_a_raw_form_stays_with_the_call_that_it_repeats():
+    """Taking an invalid call out leaves the raw form of a good one alone."""
+    head = AIMessage(
+        "",
+        tool_calls=[call("a")],
+        invalid_tool_calls=[{"name": "bad", "args": "{", "id": "x", "error": "cut"}],
+        additional_kwargs={"function_call": {"name": "look", "arguments": "{}"}},
+    )
+    answer = ToolMessage("Yes.", tool_call_id="a")
+    history = [HumanMessage("Look."), head, answer, HumanMessage("Thanks.")]
     sent = EpisodeTrimmer(max_tokens=500).invoke(history)
     assert validate_history(sent) == []
-    assert "Yes." in [message.content for message in sent]
+    assert sent[1].invalid_tool_calls == []
+    assert "function_call" in sent[1].additional_kwargs
 
 
 def test_law_5_every_result_that_moves_is_marked():
