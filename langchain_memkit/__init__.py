@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         migrate_time_weighted,
         render_memories,
     )
-    from langchain_memkit.messages import is_pinned, pin, recall_key
+    from langchain_memkit.messages import is_pinned, pin, recall_key, without_marks
     from langchain_memkit.retriever import (
         CapsuleCompressor,
         CapsuleRetriever,
@@ -136,7 +136,7 @@ _HOMES = {
     "stores.file": ("FileMemoryStore",),
     "stores.langgraph": ("LangGraphMemoryStore",),
     "stores.sql": ("SQLMemoryStore",),
-    "messages": ("is_pinned", "pin", "recall_key"),
+    "messages": ("is_pinned", "pin", "recall_key", "without_marks"),
     "trimmer": (
         "EpisodeTrimmer",
         "HistoryFault",
@@ -208,6 +208,7 @@ __all__ = [
     "trim_episodes",
     "validate_history",
     "verify_citations",
+    "without_marks",
 ]
 
 
