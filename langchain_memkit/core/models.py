@@ -15,6 +15,7 @@ __all__ = [
     "Share",
     "check_choice",
     "check_count",
+    "check_flag",
     "check_positive",
     "check_share",
     "refuse_validation",
@@ -198,6 +199,29 @@ def check_share(parameter: str, value: float) -> float:
     is_number = isinstance(given, int | float) and not isinstance(given, bool)
     if not is_number or not 0 <= value <= 1:  # never true of NaN
         raise InvalidInputError(parameter, "must be a number from 0 to 1", value)
+    return value
+
+
+def check_flag(parameter: str, value: bool) -> bool:  # noqa: FBT001 - the subject
+    """Refuse what is neither True nor False.
+
+    Args:
+        parameter: Name used in the error.
+        value: What was given.
+
+    Returns:
+        The value.
+
+    Raises:
+        InvalidInputError: It is no boolean.
+
+    Example:
+        >>> check_flag("persist", True)
+        True
+    """
+    given: object = value
+    if not isinstance(given, bool):
+        raise InvalidInputError(parameter, "must be True or False", value)
     return value
 
 

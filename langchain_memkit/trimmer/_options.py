@@ -10,7 +10,12 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable
 
 from langchain_memkit.core.eviction import EpisodeKind
-from langchain_memkit.core.models import check_choice, check_count, check_positive
+from langchain_memkit.core.models import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_positive,
+)
 from langchain_memkit.core.replay import Rules
 from langchain_memkit.exceptions import InvalidInputError
 from langchain_memkit.protocols import Archive
@@ -108,9 +113,6 @@ class Options:
         for name, value in asked.items():
             if value is not None and not callable(value):
                 raise InvalidInputError(name, "must take a message", value)
-        if isinstance(observation_tools, str):
-            rule = "must be a collection of names"
-            raise InvalidInputError("observation_tools", rule, observation_tools)
         check_choice("system_messages", system_messages, ("keep", "hoist"))
         check_choice("reasoning", reasoning, ("auto", "keep", "drop"))
         if not isinstance(on_overflow, Runnable):
@@ -122,11 +124,11 @@ class Options:
             pin=pin,
             persisted=persisted,
             classify=classify,
-            observation_tools=frozenset(observation_tools),
+            observation_tools=_names(observation_tools),
             memory=check_archive("memory", memory),
             rules=Rules(
                 keep_last_steps=check_count("keep_last_steps", keep_last_steps),
-                pin_first_turn=bool(pin_first_user),
+                pin_first_turn=check_flag("pin_first_user", pin_first_user),
                 sends_overflow=on_overflow == "keep",
             ),
             hoist=system_messages == "hoist",
@@ -149,6 +151,16 @@ class Options:
         check_positive("max_tokens", max_tokens)
         target = self.target_tokens * max_tokens // self.max_tokens
         return replace(self, max_tokens=max_tokens, target_tokens=target)
+
+
+def _names(given: Iterable[str]) -> frozenset[str]:
+    named: object = given
+    listed = list(named) if isinstance(named, Iterable) else [None]
+    names = [one for one in listed if isinstance(one, str)]
+    if isinstance(named, str) or len(names) < len(listed):
+        rule = "must be a collection of names"
+        raise InvalidInputError("observation_tools", rule, given)
+    return frozenset(names)
 
 
 def check_archive(parameter: str, value: Archive | None) -> Archive | None:
