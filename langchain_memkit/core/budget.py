@@ -109,11 +109,13 @@ class ContextBudget(FrozenModel):
             >>> ContextBudget.from_profile(profile, fraction=0.5).max_tokens
             100000
         """
-        if not 0 < fraction <= 1:
+        given: object = fraction
+        is_number = isinstance(given, int | float) and not isinstance(given, bool)
+        if not is_number or not 0 < fraction <= 1:
             rule = "must be above 0 and at most 1"
             raise InvalidInputError("fraction", rule, fraction)
         window = (profile or {}).get("max_input_tokens")
-        if not isinstance(window, int) or window < 1:
+        if isinstance(window, bool) or not isinstance(window, int) or window < 1:
             rule = "must hold `max_input_tokens`; give a number of tokens instead"
             raise InvalidInputError("profile", rule, profile)
         values = {**options, "max_tokens": max(1, int(window * fraction))}

@@ -14,9 +14,9 @@ from langchain.agents.middleware.types import (
 from langgraph.runtime import Runtime
 
 from langchain_memkit.core.budget import ContextBudget
-from langchain_memkit.core.models import check_count
+from langchain_memkit.core.models import check_count, check_flag
 from langchain_memkit.memory import ForgettingMemory, make_tools_for
-from langchain_memkit.middleware.places import Namespace, Places
+from langchain_memkit.middleware.places import Namespace, Places, check_name
 from langchain_memkit.middleware.residents import (
     insert_block,
     make_block,
@@ -24,6 +24,7 @@ from langchain_memkit.middleware.residents import (
     turn_of,
 )
 from langchain_memkit.middleware.state import Residents, ResidentState
+from langchain_memkit.middleware.window import check_budget
 
 __all__ = ["ForgettingMemoryMiddleware"]
 
@@ -82,11 +83,13 @@ class ForgettingMemoryMiddleware(AgentMiddleware[ResidentState, Any, Any]):
             BudgetExceededError: The floors of `budget` are more than its window.
         """
         super().__init__()
-        self._name = name or type(self).__name__
+        self._name = check_name(name) or type(self).__name__
         self._places = Places.make(memory, namespace)
+        check_budget(budget)
         if budget is not None:
             budget_tokens = budget.split().memory_tokens
         self._budget_tokens = check_count("budget_tokens", budget_tokens)
+        check_flag("tools", tools)
         self._serves_trimmers = tools and memory is None
         self.tools = make_tools_for(self._places.here) if tools else []
 

@@ -13,7 +13,7 @@ from langchain_memkit.memory import ForgettingMemory
 from langchain_memkit.stores.langgraph import LangGraphMemoryStore
 from langchain_memkit.stores.names import check_namespace
 
-__all__ = ["Namespace", "Places", "thread_namespace"]
+__all__ = ["Namespace", "Places", "check_name", "thread_namespace"]
 
 Namespace = Callable[[Any], tuple[str, ...]]
 """Names the compartment of a run, given its `Runtime`."""
@@ -150,6 +150,24 @@ class Places:
             self.opened.clear()
         self.opened[id(owner), labels] = (owner, memory)  # the owner keeps its id
         return memory
+
+
+def check_name(name: str | None) -> str | None:
+    """Refuse what is no name of a middleware.
+
+    Args:
+        name: What was given.
+
+    Returns:
+        The name.
+
+    Raises:
+        InvalidInputError: It is neither a text nor `None`, or is empty.
+    """
+    given: object = name
+    fits = given is None or (isinstance(given, str) and bool(given))
+    _require("name", "must be a text that is not empty", name, holds=fits)
+    return name
 
 
 def _require(parameter: str, rule: str, value: object, *, holds: bool) -> None:

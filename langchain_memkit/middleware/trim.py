@@ -17,10 +17,11 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from langchain_memkit.core.budget import ContextBudget
+from langchain_memkit.core.models import check_flag
 from langchain_memkit.memory import ForgettingMemory, make_tools_for
 from langchain_memkit.middleware.fitting import Fitted, Fitting
 from langchain_memkit.middleware.persistence import changes_of
-from langchain_memkit.middleware.places import Namespace, Places
+from langchain_memkit.middleware.places import Namespace, Places, check_name
 from langchain_memkit.middleware.state import TrimRecord, TrimState
 from langchain_memkit.middleware.window import Window
 from langchain_memkit.protocols import Archive
@@ -105,9 +106,9 @@ class EpisodeTrimMiddleware(AgentMiddleware[TrimState, Any, Any]):
             InvalidInputError: An option breaks its rule.
             CounterError: The counter is none.
         """
-        del persist  # `__new__` has seen to it
+        check_flag("persist", persist)  # `__new__` has seen to the rest
         super().__init__()
-        self._name = name or _PLAIN_NAME
+        self._name = check_name(name) or _PLAIN_NAME
         window = Window.make(
             max_tokens=max_tokens,
             fraction=fraction,
@@ -115,9 +116,11 @@ class EpisodeTrimMiddleware(AgentMiddleware[TrimState, Any, Any]):
             reserve_tokens=reserve_tokens,
         )
         places = None
-        if isinstance(memory, ForgettingMemory):
+        if memory is None:
+            Places.make(None, namespace)  # only checks it
+        elif isinstance(memory, ForgettingMemory):
             places = Places.make(memory, namespace)
-        elif memory is not None:
+        else:
             trimmer_options["memory"] = memory
         self._fitting = Fitting(window, places=places, options=trimmer_options)
         tools = make_tools_for(places.here) if places is not None else []

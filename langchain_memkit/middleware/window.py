@@ -9,9 +9,27 @@ from langchain_memkit.core.budget import ContextBudget
 from langchain_memkit.core.models import check_count, check_positive
 from langchain_memkit.exceptions import InvalidInputError
 
-__all__ = ["Window"]
+__all__ = ["Window", "check_budget"]
 
 _RULE = "must be given alone: one of `max_tokens`, `fraction` and `budget`"
+
+
+def check_budget(budget: ContextBudget | None) -> ContextBudget | None:
+    """Refuse what is no budget to share out.
+
+    Args:
+        budget: What was given.
+
+    Returns:
+        The budget.
+
+    Raises:
+        InvalidInputError: It is something else.
+    """
+    given: object = budget
+    if given is not None and not isinstance(given, ContextBudget):
+        raise InvalidInputError("budget", "must be a ContextBudget", budget)
+    return budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +79,7 @@ class Window:
             check_positive("max_tokens", max_tokens)
         if fraction is not None:  # checked as it is used
             ContextBudget.from_profile({"max_input_tokens": 1}, fraction=fraction)
+        check_budget(budget)
         check_count("reserve_tokens", reserve_tokens)
         return cls(max_tokens, fraction, budget, reserve_tokens)
 

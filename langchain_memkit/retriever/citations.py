@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from langchain_memkit.core.models import FrozenModel
@@ -174,6 +175,10 @@ def _judged_quote(
 
 
 def _holds(source: str, quote: str) -> bool:
+    return _has_parts(source, quote) or _has_parts(source, unescape(quote))
+
+
+def _has_parts(source: str, quote: str) -> bool:
     at = 0
     for part in _ELISION.split(_plain(quote)):
         found = source.find(part, at)

@@ -22,6 +22,7 @@ from langchain_core.runnables.utils import (
 from pydantic import field_validator
 from typing_extensions import override
 
+from langchain_memkit.core.models import check_count
 from langchain_memkit.exceptions import InvalidInputError
 from langchain_memkit.retriever.packed import Packed
 from langchain_memkit.retriever.reports import attach_capsules, capsule_documents
@@ -108,7 +109,7 @@ class CapsuleRetriever(CapsuleSettings, BaseRetriever):
         found = self.base_retriever.invoke(
             query,
             {**(base_config or {}), "callbacks": run_manager.get_child()},
-            **self._base_arguments(kwargs),
+            **self._base_arguments(_checked(kwargs)),
         )
         documents = self._examined(found, kwargs)
         packed = self._pack(documents, query, seen=seen_text(skip_seen))
@@ -127,7 +128,7 @@ class CapsuleRetriever(CapsuleSettings, BaseRetriever):
         found = await self.base_retriever.ainvoke(
             query,
             {**(base_config or {}), "callbacks": run_manager.get_child()},
-            **self._base_arguments(kwargs),
+            **self._base_arguments(_checked(kwargs)),
         )
         documents = self._examined(found, kwargs)
         packed = await self._apack(documents, query, seen=seen_text(skip_seen))
@@ -142,6 +143,12 @@ class CapsuleRetriever(CapsuleSettings, BaseRetriever):
         self, found: Sequence[Document], given: dict[str, Any]
     ) -> list[Document]:
         return list(found)[: given.get("k", self.k)]
+
+
+def _checked(given: dict[str, Any]) -> dict[str, Any]:
+    if given.get("k") is not None:
+        check_count("k", given["k"])
+    return given
 
 
 class CapsuleCompressor(CapsuleSettings, BaseDocumentCompressor):

@@ -3,7 +3,12 @@
 import pytest
 from langchain_core.documents import Document
 
-from langchain_memkit import EvidenceCapsule, EvidenceNotFoundError, verify_citations
+from langchain_memkit import (
+    CapsuleCompressor,
+    EvidenceCapsule,
+    EvidenceNotFoundError,
+    verify_citations,
+)
 
 KEY, OTHER = "1f2e3d4c", "5b6a7988"
 
@@ -91,3 +96,11 @@ def test_a_key_that_cannot_be_fetched_raises():
 
     with pytest.raises(EvidenceNotFoundError):
         verify_citations("", CAPSULES, fetch=lost)
+
+
+def test_a_quote_in_its_escaped_form_is_found():
+    """What the prompt shows as `&lt;calm&gt;` may be quoted like that."""
+    note = Document("The sea is <calm> today & tomorrow.")
+    packed = CapsuleCompressor(budget_tokens=60).compress_documents([note], "sea")
+    report = verify_citations('It says "The sea is &lt;calm&gt; today".', packed)
+    assert [citation.fault for citation in report.citations] == [""]

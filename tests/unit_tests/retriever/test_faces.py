@@ -425,3 +425,14 @@ def test_a_megabyte_is_packed():
     notes = [Document("x" * 1_000_000), Document("kites need wind " * 60_000)]
     found = made(notes, budget_tokens=64).invoke("wind")
     assert estimate_tokens(format_capsules(found)) <= 64
+
+
+@pytest.mark.parametrize("bad", [-1, 1.5, True, "2"])
+def test_a_bad_number_of_documents_is_refused_before_the_base_is_asked(bad):
+    """`k` of a call is a whole number of at least 0."""
+    asked = []
+    base = RunnableLambda(lambda query: asked.append(query) or [])
+    retriever = CapsuleRetriever(base_retriever=base)
+    with pytest.raises(InvalidInputError, match="`k`"):
+        retriever.invoke("wind", k=bad)
+    assert asked == []
