@@ -90,7 +90,9 @@ def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path):
         SQLMemoryStore(f"sqlite:///{tmp_path}/file/m.db")
 
 
-@pytest.mark.parametrize("address", ["nonsense", "mysql://host/db", "nosuch://x", 7])
+@pytest.mark.parametrize(
+    "address", ["nonsense", "mysql://host/db", "nosuch://x", "sqlite+nosuch://x", 7]
+)
 def test_an_address_that_cannot_be_used_is_refused(address):
     """The error says what an address looks like, and shows no password."""
     with pytest.raises(InvalidInputError):
