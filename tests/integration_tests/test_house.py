@@ -13,6 +13,10 @@ HERE = Path(langchain_memkit.__file__).parent
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 
+pytestmark = pytest.mark.skipif(
+    not (BIN / "lint-imports").exists(), reason="the linters are not installed"
+)
+
 IMPORTS = [
     ("exceptions.py", "import langchain_memkit.core.tokens"),
     ("core/tokens.py", "import langchain_memkit.protocols"),
