@@ -50,11 +50,11 @@ $(VENV)/.bench: pyproject.toml | $(VENV)/.dev
 	$(PIP) install --editable ".[bench]"
 	@touch $@
 
-lowest:  ## Run the tests with the lowest direct versions; the docs show what newer ones print
+lowest:  ## Run the tests with the lowest direct versions, which leave event loops open
 	$(PYTHON) -m venv --clear .venv-lowest
 	.venv-lowest/bin/python -m pip install -qq uv
 	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct --editable ".[test]"
-	.venv-lowest/bin/pytest -n $(WORKERS) --ignore tests/integration_tests/test_docs.py --pyargs tests langchain_memkit
+	.venv-lowest/bin/pytest -n $(WORKERS) -W ignore::pytest.PytestUnraisableExceptionWarning --ignore tests/integration_tests/test_docs.py --pyargs tests langchain_memkit
 
 newest:  ## Run the tests with the newest versions of everything
 	$(PYTHON) -m venv --clear .venv-newest
